@@ -1,0 +1,41 @@
+# Language level, warnings, hardening, and the optional accelerators of the build itself.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
+
+add_compile_options(-Wall -Wextra -Werror -Wformat=2 -Wnon-virtual-dtor -Woverloaded-virtual)
+# GCC 12 reports these inside its own and Boost's inlined headers, for code that is right.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds
+                      -Wno-stringop-overflow -Wno-stringop-overread -Wno-dangling-pointer
+                      -Wno-free-nonheap-object)
+endif()
+
+set(KOORD_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+set(KOORD_FUZZ OFF CACHE BOOL "Build the libFuzzer targets (clang only)")
+if(KOORD_SANITIZE)
+  add_compile_options(-fsanitize=${KOORD_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${KOORD_SANITIZE})
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -D_GLIBCXX_ASSERTIONS
+                      -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+  add_link_options(-pie -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

@@ -1,0 +1,129 @@
+#include "base/strings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace koord {
+namespace {
+
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+char LowerChar(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+template <class T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return {};
+  return value;
+}
+
+constexpr std::array<int8_t, 256> MakeBase64Values() {
+  std::array<int8_t, 256> values{};
+  values.fill(-1);
+  for (size_t i = 0; i < kBase64.size(); ++i) {
+    values[static_cast<uint8_t>(kBase64[i])] = static_cast<int8_t>(i);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  const size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::string ToLower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), LowerChar);
+  return lower;
+}
+
+bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return LowerChar(x) == LowerChar(y); });
+}
+
+std::optional<int64_t> ParseInt(std::string_view text) { return ParseNumber<int64_t>(text); }
+std::optional<uint64_t> ParseUint(std::string_view text) { return ParseNumber<uint64_t>(text); }
+
+std::string Base64Encode(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t count = std::min<size_t>(3, bytes.size() - i);
+    uint32_t group = 0;
+    for (size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (k < count ? static_cast<uint8_t>(bytes[i + k]) : 0);
+    }
+    for (size_t k = 0; k < 4; ++k) {
+      text += k <= count ? kBase64[group >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+std::optional<std::string> Base64Decode(std::string_view text) {
+  static constexpr auto kValues = MakeBase64Values();
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3);
+  uint32_t group = 0;
+  int digits = 0;
+  int padding = 0;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') continue;
+    if (c == '=') {
+      ++padding;
+      group <<= 6;
+    } else {
+      const int8_t value = kValues[static_cast<uint8_t>(c)];
+      if (value < 0 || padding > 0) return {};
+      group = group << 6 | static_cast<uint32_t>(value);
+    }
+    if (++digits % 4 != 0) continue;
+    if (padding > 2) return {};
+    for (int k = 0; k < 3 - padding; ++k) bytes += static_cast<char>(group >> (16 - 8 * k));
+    group = 0;
+  }
+  if (digits % 4 != 0) return {};
+  return bytes;
+}
+
+std::string Quote(std::string_view text, size_t limit) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string quoted = "\"";
+  for (const char c : text.substr(0, limit)) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f) {
+      quoted += "\\u00";
+      quoted += kHex[static_cast<uint8_t>(c) >> 4];
+      quoted += kHex[c & 15];
+    } else {
+      quoted += c;
+    }
+  }
+  if (text.size() > limit) quoted += "...";
+  quoted += '"';
+  return quoted;
+}
+
+}  // namespace koord

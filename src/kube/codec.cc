@@ -1,0 +1,73 @@
+#include "kube/codec.h"
+
+#include <limits>
+
+#include "base/strings.h"
+
+namespace koord::kube {
+namespace codec_internal {
+
+std::string_view KindName(const Json& value) {
+  switch (value.kind()) {
+    case json::kind::null: return "null";
+    case json::kind::bool_: return "a boolean";
+    case json::kind::int64:
+    case json::kind::uint64:
+    case json::kind::double_: return "a number";
+    case json::kind::string: return "a string";
+    case json::kind::array: return "a list";
+    case json::kind::object: return "an object";
+  }
+  return "an unknown value";
+}
+
+Status WrongType(std::string_view expected, const Json& found) {
+  if (found.is_string()) {
+    return InvalidArgument(": expected {}, found {}", expected,
+                           Quote(std::string_view(found.get_string()), 64));
+  }
+  return InvalidArgument(": expected {}, found {}", expected, KindName(found));
+}
+
+Status Under(std::string_view member, const Status& error) {
+  const std::string_view message = Message(error);
+  const bool joins = message.starts_with('[') || message.starts_with(':');
+  return InvalidArgument("{}{}{}", member, joins ? "" : ".", message);
+}
+
+}  // namespace codec_internal
+
+Status Codec<std::string>::Read(const Json& in, std::string& out) {
+  if (!in.is_string()) return codec_internal::WrongType("a string", in);
+  out.assign(in.get_string().data(), in.get_string().size());
+  return absl::OkStatus();
+}
+
+Status Codec<bool>::Read(const Json& in, bool& out) {
+  if (!in.is_bool()) return codec_internal::WrongType("a boolean", in);
+  out = in.get_bool();
+  return absl::OkStatus();
+}
+
+Status Codec<int64_t>::Read(const Json& in, int64_t& out) {
+  json::error_code error;
+  out = in.to_number<int64_t>(error);
+  if (error) return codec_internal::WrongType("an integer", in);
+  return absl::OkStatus();
+}
+
+Status Codec<int32_t>::Read(const Json& in, int32_t& out) {
+  json::error_code error;
+  out = in.to_number<int32_t>(error);
+  if (error) return codec_internal::WrongType("a 32-bit integer", in);
+  return absl::OkStatus();
+}
+
+Status Codec<double>::Read(const Json& in, double& out) {
+  json::error_code error;
+  out = in.to_number<double>(error);
+  if (error) return codec_internal::WrongType("a number", in);
+  return absl::OkStatus();
+}
+
+}  // namespace koord::kube

@@ -1,0 +1,197 @@
+#pragma once
+// The machinery behind codec.h; include that.
+
+namespace koord::kube {
+namespace codec_internal {
+
+template <class T>
+concept Described = requires(T& value) { T::Fields(value, [](auto&&...) {}); };
+
+std::string_view KindName(const Json& value);  // "a string", "a number", ...
+Status WrongType(std::string_view expected, const Json& found);
+// Puts a path in front of an error's own: Under("spec", "[1].name: ...") = "spec[1].name: ..."
+Status Under(std::string_view member, const Status& error);
+
+}  // namespace codec_internal
+
+template <>
+struct Codec<std::string> {
+  static Status Read(const Json& in, std::string& out);
+  static Json Write(const std::string& value) { return Json(value); }
+};
+template <>
+struct Codec<bool> {
+  static Status Read(const Json& in, bool& out);
+  static Json Write(bool value) { return Json(value); }
+};
+template <>
+struct Codec<int64_t> {
+  static Status Read(const Json& in, int64_t& out);
+  static Json Write(int64_t value) { return Json(value); }
+};
+template <>
+struct Codec<int32_t> {
+  static Status Read(const Json& in, int32_t& out);
+  static Json Write(int32_t value) { return Json(value); }
+};
+template <>
+struct Codec<double> {
+  static Status Read(const Json& in, double& out);
+  static Json Write(double value) { return Json(value); }
+};
+// RFC 3339, seconds. MicroTime (six digits) is a type of its own in time.h.
+template <>
+struct Codec<WallTime> {
+  static Status Read(const Json& in, WallTime& out);
+  static Json Write(WallTime value);
+};
+template <>
+struct Codec<Json> {
+  static Status Read(const Json& in, Json& out) {
+    out = in;
+    return absl::OkStatus();
+  }
+  static Json Write(const Json& value) { return value; }
+};
+
+template <class T>
+struct Codec<std::optional<T>> {
+  static Status Read(const Json& in, std::optional<T>& out) {
+    return Codec<T>::Read(in, out.emplace());
+  }
+  static Json Write(const std::optional<T>& value) {
+    return value ? Codec<T>::Write(*value) : Json(nullptr);
+  }
+};
+
+template <class T>
+struct Codec<std::vector<T>> {
+  static Status Read(const Json& in, std::vector<T>& out) {
+    const json::array* array = in.if_array();
+    if (array == nullptr) return codec_internal::WrongType("a list", in);
+    out.clear();
+    out.reserve(array->size());
+    for (const Json& item : *array) {
+      T value{};
+      if (Status status = Codec<T>::Read(item, value); !status.ok()) {
+        return codec_internal::Under("[" + std::to_string(out.size()) + "]", status);
+      }
+      out.push_back(std::move(value));
+    }
+    return absl::OkStatus();
+  }
+  static Json Write(const std::vector<T>& value) {
+    json::array array;
+    array.reserve(value.size());
+    for (const T& item : value) array.push_back(Codec<T>::Write(item));
+    return array;
+  }
+};
+
+template <class T, class Less>
+struct Codec<std::map<std::string, T, Less>> {
+  static Status Read(const Json& in, std::map<std::string, T, Less>& out) {
+    const json::object* object = in.if_object();
+    if (object == nullptr) return codec_internal::WrongType("an object", in);
+    out.clear();
+    for (const auto& [key, item] : *object) {
+      T value{};
+      if (Status status = Codec<T>::Read(item, value); !status.ok()) {
+        return codec_internal::Under(std::string_view(key), status);
+      }
+      out.emplace(std::string(std::string_view(key)), std::move(value));
+    }
+    return absl::OkStatus();
+  }
+  static Json Write(const std::map<std::string, T, Less>& value) {
+    json::object object;
+    for (const auto& [key, item] : value) object.emplace(key, Codec<T>::Write(item));
+    return object;
+  }
+};
+
+namespace codec_internal {
+
+template <class T>
+bool IsEmpty(const T& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return !value.has_value();
+  } else if constexpr (std::is_same_v<T, Json>) {
+    return value.is_null();
+  } else if constexpr (requires { value.empty(); }) {
+    return value.empty();
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return value == T{};
+  } else {
+    return false;
+  }
+}
+
+struct Reader {
+  const json::object& object;
+  Status status = absl::OkStatus();
+
+  template <class T>
+  void operator()(std::string_view name, T& value) {
+    if (!status.ok()) return;
+    const Json* member = object.if_contains(name);
+    if (member == nullptr || member->is_null()) return;
+    if (Status read = Codec<T>::Read(*member, value); !read.ok()) status = Under(name, read);
+  }
+  template <class T>
+  void operator()(std::string_view name, AlwaysField<T> field) {
+    (*this)(name, field.value);
+  }
+};
+
+struct Writer {
+  json::object& object;
+
+  template <class T>
+  void operator()(std::string_view name, const T& value) {
+    if (IsEmpty(value)) return;
+    Json written = Codec<T>::Write(value);
+    if constexpr (Described<T>) {
+      if (written.get_object().empty()) return;
+    }
+    object.emplace(name, std::move(written));
+  }
+  template <class T>
+  void operator()(std::string_view name, AlwaysField<T> field) {
+    object.emplace(name, Codec<std::remove_const_t<T>>::Write(field.value));
+  }
+};
+
+}  // namespace codec_internal
+
+template <class T>
+  requires codec_internal::Described<T>
+struct Codec<T> {
+  static Status Read(const Json& in, T& out) {
+    const json::object* object = in.if_object();
+    if (object == nullptr) return codec_internal::WrongType("an object", in);
+    codec_internal::Reader reader{*object};
+    T::Fields(out, reader);
+    return reader.status;
+  }
+  static Json Write(const T& value) {
+    json::object object;
+    codec_internal::Writer writer{object};
+    T::Fields(value, writer);
+    return object;
+  }
+};
+
+template <class T>
+StatusOr<T> Decode(const Json& value) {
+  T decoded{};
+  RETURN_IF_ERROR(Codec<T>::Read(value, decoded));
+  return decoded;
+}
+
+template <class T>
+Json Encode(const T& value) {
+  return Codec<T>::Write(value);
+}
+
+}  // namespace koord::kube
