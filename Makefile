@@ -1,0 +1,67 @@
+# `make help` lists the targets. Everything is built in build/; binaries land in build/bin/.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+# Arguments for `koord up`: make up UP="--nodes 50 --load spike"
+UP ?=
+# Seconds that each fuzz target runs.
+FUZZ_SECONDS ?= 10
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: up
+up: build ## build, and run a local cluster until Ctrl-C
+	build/bin/koord up $(UP)
+
+.PHONY: test
+test: build tools ## build, and run every test
+	ctest --test-dir build --output-on-failure -j $$(nproc)
+
+.PHONY: build
+build: packages ## build everything in build/
+	@[ -f build/build.ninja ] || cmake --preset release
+	cmake --build build
+
+.PHONY: bench
+bench: build ## run the benchmarks
+	scripts/bench.sh
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZ_SECONDS
+	scripts/packages.sh build fuzz
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+.PHONY: test-kubernetes
+test-kubernetes: build ## run the tests that need a real Kubernetes (uses Go)
+	tests/kubernetes/run.sh
+
+.PHONY: asan tsan
+asan tsan: packages ## run the tests under address+undefined / thread sanitizers
+	cmake --preset $@
+	cmake --build build/$@
+	ctest --test-dir build/$@ --output-on-failure
+
+.PHONY: format
+format: ## lay the sources out with clang-format
+	scripts/packages.sh lint
+	git ls-files '*.h' '*.cc' | xargs clang-format-14 -i
+
+.PHONY: lint
+lint: ## check layout and run clang-tidy
+	scripts/packages.sh build lint
+	scripts/lint.sh
+
+.PHONY: clean
+clean: ## remove build/
+	rm -rf build
+
+.PHONY: packages
+packages:
+	@scripts/packages.sh build
+
+.PHONY: tools
+tools:
+	@scripts/packages.sh test
+	@scripts/kubectl.sh >/dev/null
