@@ -17,13 +17,13 @@ struct PrinterColumn {
 };
 
 struct Subresource {
-  std::string name;                 // "status"
-  kube::Resource kind;              // what the endpoint speaks, e.g. policy/v1 Eviction
-  std::vector<std::string> verbs;   // alphabetical
+  std::string name;                // "status"
+  kube::Resource kind;             // what the endpoint speaks, e.g. policy/v1 Eviction
+  std::vector<std::string> verbs;  // alphabetical
 };
 
-// Everything that discovery, routing, printing and documentation need to know of one resource in one
-// version. Built-in resources are described by `type`, custom ones by `schema`.
+// Everything that discovery, routing, printing and documentation need to know of one resource in
+// one version. Built-in resources are described by `type`, custom ones by `schema`.
 struct ResourceInfo {
   kube::Resource resource;
   std::string singular;
