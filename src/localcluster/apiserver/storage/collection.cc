@@ -41,7 +41,7 @@ size_t Collection::Count(std::string_view prefix) const {
 void Collection::Range(std::string_view prefix, std::string_view start, Revision at,
                        const std::function<bool(const EntryPtr&)>& visit) const {
   const std::string_view from = std::max(prefix, start);
-  if (at == 0 || past_.empty()) {
+  if (at == 0) {
     RangeNow(prefix, from, visit);
   } else {
     RangeAt(prefix, from, at, visit);

@@ -3,6 +3,9 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/strings.h"
+#include "localcluster/apiserver/storage/group_commit.h"
+#include "localcluster/apiserver/storage/sqlite_file.h"
 #include "localcluster/apiserver/storage/store_impl.h"
 
 namespace koord::apiserver {
@@ -165,34 +168,67 @@ void StoreImpl::CompactSome() {
   }
 }
 
-void StoreImpl::Load(std::string_view resource, Entry entry, bool deleted, WallTime time) {
+void StoreImpl::StartLoad(Revision compacted) {
+  compacted_ = compacted;
+  revision_ = std::max(revision_, compacted);
+}
+
+Status StoreImpl::Load(std::string_view resource, Entry entry, bool deleted, WallTime time) {
   Collection& collection = FindOrAdd(resource);
+  if (deleted && collection.Get(entry.key) == nullptr) {
+    if (entry.revision > compacted_) {
+      return absl::DataLossError(fmt::format("revision {} deletes {} {}, which does not exist",
+                                             entry.revision, resource, Quote(entry.key)));
+    }
+    useless_rows_.push_back(entry.revision);
+    return absl::OkStatus();
+  }
   if (options_.index) options_.index(resource, entry);
   const auto stored = std::make_shared<const Entry>(std::move(entry));
-  revision_ = stored->revision;
   if (deleted) {
     collection.Delete(stored);
   } else {
     collection.Put(stored);
   }
-  const Duration age = std::max(loop_.clock().Now() - time, Duration::zero());
+  if (stored->revision <= compacted_) {
+    collection.ForgetOldest(useless_rows_);
+    return absl::OkStatus();
+  }
+  revision_ = stored->revision;
+  const Duration age = std::max<Duration>(loop_.clock().Now() - time, Duration::zero());
   log_.push_back({&collection, revision_, loop_.clock().Steady() - age});
+  return absl::OkStatus();
 }
 
-void StoreImpl::FinishLoad(Revision compacted) {
-  std::vector<Revision> dropped;
-  for (; !log_.empty() && log_.front().revision <= compacted; log_.pop_front()) {
-    log_.front().collection->ForgetOldest(dropped);
-  }
-  compacted_ = compacted;
-  revision_ = std::max({revision_, compacted, Revision{1}});
+std::vector<Revision> StoreImpl::FinishLoad() {
   durable_ = revision_;
   announcer_.SetAnnounced(revision_);
   ScheduleCompaction();
+  return std::exchange(useless_rows_, {});
 }
 
+namespace {
+
+StatusOr<std::unique_ptr<Store>> OpenFile(EventLoop& loop, Store::Options options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteFile> file, SqliteFile::Open(options.path));
+  auto store = std::make_unique<StoreImpl>(loop, options);
+  const Revision compacted = file->compacted();
+  store->StartLoad(compacted);
+  RETURN_IF_ERROR(file->Load([&](SqliteFile::Row row) {
+    return store->Load(row.resource, std::move(row.entry), row.deleted, row.time);
+  }));
+  std::vector<Revision> useless_rows = store->FinishLoad();
+  auto journal = std::make_unique<GroupCommit>(loop, std::move(file), store->journal_events(),
+                                               options.writer_thread);
+  journal->Compact(compacted, std::move(useless_rows));
+  store->SetJournal(std::move(journal));
+  return store;
+}
+
+}  // namespace
+
 StatusOr<std::unique_ptr<Store>> Store::Open(EventLoop& loop, Options options) {
-  if (!options.path.empty()) return absl::UnimplementedError("only in memory so far");
+  if (!options.path.empty()) return OpenFile(loop, std::move(options));
   return std::make_unique<StoreImpl>(loop, std::move(options));
 }
 

@@ -33,8 +33,9 @@ struct Entry {
   std::string value;      // JSON as served, metadata.resourceVersion included
   Revision revision = 0;  // of this version
   // What selectors look at, taken out once at write time.
-  std::vector<std::pair<std::string, std::string>> labels;  // sorted by key
-  std::vector<std::pair<std::string, std::string>> fields;  // selectable fields, sorted by name
+  std::vector<std::pair<std::string, std::string>> labels = {};  // sorted by key
+  std::vector<std::pair<std::string, std::string>> fields =
+      {};  // selectable fields, sorted by name
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 
@@ -51,12 +52,12 @@ using ChangePtr = std::shared_ptr<const Change>;
 class Store {
  public:
   struct Options {
-    std::string path;  // of the SQLite database; empty keeps everything in memory only
+    std::string path = {};  // of the SQLite database; empty keeps everything in memory only
     // Fills in labels and fields of an entry that comes back from disk.
-    std::function<void(std::string_view resource, Entry& entry)> index;
+    std::function<void(std::string_view resource, Entry& entry)> index = {};
     // The disk has failed: from now on nothing is acknowledged or announced any more. Whatever
     // waits is dropped; the program should say so and end.
-    std::function<void(const Status&)> on_fatal;
+    std::function<void(const Status&)> on_fatal = {};
     // Off, commits run on the loop itself, so that tests on a VirtualLoop stay deterministic.
     bool writer_thread = true;
     // History is kept for at least this long, or this many events, whichever is more.

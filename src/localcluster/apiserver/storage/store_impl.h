@@ -21,9 +21,13 @@ class StoreImpl final : public Store {
   StoreImpl(EventLoop& loop, Options options);
   ~StoreImpl() override;
 
-  // While loading: rows in revision order, then the journal that takes the writes to come.
-  void Load(std::string_view resource, Entry entry, bool deleted, WallTime time);
-  void FinishLoad(Revision compacted);
+  // Restores an earlier state: where its history starts, then the rows in revision order.
+  // FinishLoad gives the revisions whose rows are of no use any more.
+  void StartLoad(Revision compacted);
+  Status Load(std::string_view resource, Entry entry, bool deleted, WallTime time);
+  std::vector<Revision> FinishLoad();
+
+  // Takes the writes to come.
   void SetJournal(std::unique_ptr<Journal> journal) { journal_ = std::move(journal); }
   Journal::Events journal_events();
 
@@ -72,6 +76,7 @@ class StoreImpl final : public Store {
   Revision durable_ = 1;
   Revision compacted_ = 0;
   bool failed_ = false;
+  std::vector<Revision> useless_rows_;  // while loading
   Timer compaction_;
   Scope scope_;
   std::unique_ptr<Journal> journal_;  // ends first: it reads entries and calls back
