@@ -12,9 +12,9 @@ using Task = absl::AnyInvocable<void()>;
 
 // One thread that runs tasks one after the other: all of a program's reconcilers and I/O callbacks.
 //
-// Real programs run an AsioLoop; tests and simulations a VirtualLoop, on which time passes only when
-// the test says so and the order of tasks is the same in every run. Only Post may be called from
-// another thread.
+// Real programs run an AsioLoop; tests and simulations a VirtualLoop, on which time passes only
+// when the test says so and the order of tasks is the same in every run. Only Post may be called
+// from another thread.
 class EventLoop {
  public:
   using TimerId = uint64_t;

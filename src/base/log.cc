@@ -32,11 +32,12 @@ std::string TextLine(Level level, std::string_view file, int line, std::string_v
   const auto now = std::chrono::system_clock::now();
   const auto micros =
       std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
-  std::string text = fmt::format("{}{:%m%d %H:%M:%S}.{:06} {:7} {}:{}] {}", "IWE"[int(level)],
-                                 fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
-                                 micros % 1'000'000, getpid(), FileName(file), line,
-                                 Quote(message, 1024));
-  for (const Field& field : fields) fmt::format_to(std::back_inserter(text), " {}={}", field.key, field.text);
+  std::string text =
+      fmt::format("{}{:%m%d %H:%M:%S}.{:06} {:7} {}:{}] {}", "IWE"[int(level)],
+                  fmt::gmtime(std::chrono::system_clock::to_time_t(now)), micros % 1'000'000,
+                  getpid(), FileName(file), line, Quote(message, 1024));
+  for (const Field& field : fields)
+    fmt::format_to(std::back_inserter(text), " {}={}", field.key, field.text);
   return text;
 }
 
@@ -46,9 +47,9 @@ std::string JsonLine(Level level, std::string_view file, int line, std::string_v
   const auto millis =
       std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   constexpr std::string_view kNames[] = {"info", "warning", "error"};
-  std::string text = fmt::format(R"({{"ts":{}.{:03},"level":"{}","caller":"{}:{}","msg":{})",
-                                 millis / 1000, millis % 1000, kNames[int(level)], FileName(file),
-                                 line, Quote(message, 1024));
+  std::string text =
+      fmt::format(R"({{"ts":{}.{:03},"level":"{}","caller":"{}:{}","msg":{})", millis / 1000,
+                  millis % 1000, kNames[int(level)], FileName(file), line, Quote(message, 1024));
   for (const Field& field : fields) {
     fmt::format_to(std::back_inserter(text), R"(,"{}":{})", field.key, field.text);
   }

@@ -50,9 +50,9 @@ void Write(Level level, std::string_view file, int line, std::string_view messag
   ::koord::log::Write(::koord::log::Level::kWarning, __FILE__, __LINE__, message, {__VA_ARGS__})
 #define LOG_ERROR(message, ...) \
   ::koord::log::Write(::koord::log::Level::kError, __FILE__, __LINE__, message, {__VA_ARGS__})
-#define LOG_V(verbosity, message, ...)                                                            \
-  do {                                                                                            \
-    if (::koord::log::Enabled(verbosity)) {                                                       \
+#define LOG_V(verbosity, message, ...)                                                             \
+  do {                                                                                             \
+    if (::koord::log::Enabled(verbosity)) {                                                        \
       ::koord::log::Write(::koord::log::Level::kInfo, __FILE__, __LINE__, message, {__VA_ARGS__}); \
-    }                                                                                             \
+    }                                                                                              \
   } while (false)

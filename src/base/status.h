@@ -46,8 +46,8 @@ Status Internal(fmt::format_string<Args...> format, Args&&... args) {
 #define KOORD_CONCAT_(a, b) a##b
 #define KOORD_CONCAT(a, b) KOORD_CONCAT_(a, b)
 
-#define RETURN_IF_ERROR(expression)                                   \
-  do {                                                                \
+#define RETURN_IF_ERROR(expression)                                           \
+  do {                                                                        \
     if (::absl::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 

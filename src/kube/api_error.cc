@@ -11,26 +11,46 @@ struct CodeName {
   const char* reason;
 };
 constexpr CodeName kReasons[] = {
-    {400, "BadRequest"},       {401, "Unauthorized"},         {403, "Forbidden"},
-    {404, "NotFound"},         {405, "MethodNotAllowed"},     {406, "NotAcceptable"},
-    {409, "Conflict"},         {410, "Gone"},                 {413, "RequestEntityTooLarge"},
-    {415, "UnsupportedMediaType"}, {422, "Invalid"},          {429, "TooManyRequests"},
-    {500, "InternalError"},    {503, "ServiceUnavailable"},   {504, "Timeout"},
+    {400, "BadRequest"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "NotFound"},
+    {405, "MethodNotAllowed"},
+    {406, "NotAcceptable"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {413, "RequestEntityTooLarge"},
+    {415, "UnsupportedMediaType"},
+    {422, "Invalid"},
+    {429, "TooManyRequests"},
+    {500, "InternalError"},
+    {503, "ServiceUnavailable"},
+    {504, "Timeout"},
 };
 
 absl::StatusCode StatusCodeFor(int code) {
   switch (code) {
     case 400:
-    case 422: return absl::StatusCode::kInvalidArgument;
-    case 401: return absl::StatusCode::kUnauthenticated;
-    case 403: return absl::StatusCode::kPermissionDenied;
-    case 404: return absl::StatusCode::kNotFound;
-    case 409: return absl::StatusCode::kAborted;
-    case 410: return absl::StatusCode::kOutOfRange;
-    case 429: return absl::StatusCode::kResourceExhausted;
-    case 503: return absl::StatusCode::kUnavailable;
-    case 504: return absl::StatusCode::kDeadlineExceeded;
-    default: return absl::StatusCode::kInternal;
+    case 422:
+      return absl::StatusCode::kInvalidArgument;
+    case 401:
+      return absl::StatusCode::kUnauthenticated;
+    case 403:
+      return absl::StatusCode::kPermissionDenied;
+    case 404:
+      return absl::StatusCode::kNotFound;
+    case 409:
+      return absl::StatusCode::kAborted;
+    case 410:
+      return absl::StatusCode::kOutOfRange;
+    case 429:
+      return absl::StatusCode::kResourceExhausted;
+    case 503:
+      return absl::StatusCode::kUnavailable;
+    case 504:
+      return absl::StatusCode::kDeadlineExceeded;
+    default:
+      return absl::StatusCode::kInternal;
   }
 }
 

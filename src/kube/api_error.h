@@ -37,12 +37,12 @@ Status ToStatus(const ApiError& error);
 // Null fields if the status did not come from an API server (transport errors, cancellation).
 std::optional<ApiError> AsApiError(const Status& status);
 
-int HttpCode(const Status& status);            // 0 if not from an API server
+int HttpCode(const Status& status);             // 0 if not from an API server
 std::string ErrorReason(const Status& status);  // empty likewise
 bool IsNotFound(const Status& status);
 bool IsAlreadyExists(const Status& status);
-bool IsConflict(const Status& status);          // 409 Conflict, not AlreadyExists
-bool IsExpired(const Status& status);           // 410, Expired or Gone
+bool IsConflict(const Status& status);  // 409 Conflict, not AlreadyExists
+bool IsExpired(const Status& status);   // 410, Expired or Gone
 bool IsTooManyRequests(const Status& status);
 
 }  // namespace koord::kube

@@ -30,11 +30,11 @@
 //   ASSIGN_OR_RETURN(Taint taint, Decode<Taint>(json));
 //   Json json = Encode(taint);
 //
-// Decoding ignores unknown members and treats null as absent; a member of the wrong type is an error
-// that names its path ("spec.containers[1].name: expected a string, found a number"). Encoding leaves
-// out what is empty ("", 0, false, none, {}, []), as Kubernetes does; wrap a member in Always(...) to
-// write it regardless. Leaf types with their own text form (Quantity, IntOrString, times) specialise
-// Codec<T>.
+// Decoding ignores unknown members and treats null as absent; a member of the wrong type is an
+// error that names its path ("spec.containers[1].name: expected a string, found a number").
+// Encoding leaves out what is empty ("", 0, false, none, {}, []), as Kubernetes does; wrap a member
+// in Always(...) to write it regardless. Leaf types with their own text form (Quantity,
+// IntOrString, times) specialise Codec<T>.
 namespace koord::kube {
 
 template <class T>

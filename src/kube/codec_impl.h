@@ -5,7 +5,9 @@ namespace koord::kube {
 namespace codec_internal {
 
 template <class T>
-concept Described = requires(T& value) { T::Fields(value, [](auto&&...) {}); };
+concept Described = requires(T& value) {
+  T::Fields(value, [](auto&&...) {});
+};
 
 std::string_view KindName(const Json& value);  // "a string", "a number", ...
 Status WrongType(std::string_view expected, const Json& found);
@@ -165,7 +167,7 @@ struct Writer {
 }  // namespace codec_internal
 
 template <class T>
-  requires codec_internal::Described<T>
+requires codec_internal::Described<T>
 struct Codec<T> {
   static Status Read(const Json& in, T& out) {
     const json::object* object = in.if_object();

@@ -6,13 +6,15 @@
 
 #include "base/status.h"
 
-// The untyped document: what we keep of objects that have no struct, and what the API server works on.
+// The untyped document: what we keep of objects that have no struct, and what the API server works
+// on.
 namespace koord::kube {
 
 namespace json = boost::json;
 using Json = json::value;
 
-// Nesting is bounded so that parsing, copying and destroying hostile input cannot exhaust the stack.
+// Nesting is bounded so that parsing, copying and destroying hostile input cannot exhaust the
+// stack.
 inline constexpr size_t kMaxJsonDepth = 64;
 
 StatusOr<Json> ParseJson(std::string_view text);

@@ -34,9 +34,8 @@ inline const Resource kEventsV1{"events.k8s.io", "v1", "events", "Event"};
 inline const Resource kStorageClasses{"storage.k8s.io", "v1", "storageclasses", "StorageClass",
                                       false};
 inline const Resource kCsiNodes{"storage.k8s.io", "v1", "csinodes", "CSINode", false};
-inline const Resource kCustomResourceDefinitions{"apiextensions.k8s.io", "v1",
-                                                 "customresourcedefinitions",
-                                                 "CustomResourceDefinition", false};
+inline const Resource kCustomResourceDefinitions{
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false};
 inline const Resource kMutatingWebhookConfigurations{"admissionregistration.k8s.io", "v1",
                                                      "mutatingwebhookconfigurations",
                                                      "MutatingWebhookConfiguration", false};

@@ -52,7 +52,8 @@ struct WatchOptions {
 
 // Talks to one API server about any resource. Every call is asynchronous: `done` runs on the loop,
 // once, with the server's object or an error (see api_error.h for what it carries). Requests beyond
-// the rate limit wait their turn; answers with Retry-After are retried as Kubernetes' own clients do.
+// the rate limit wait their turn; answers with Retry-After are retried as Kubernetes' own clients
+// do.
 class Client {
  public:
   using Done = absl::AnyInvocable<void(StatusOr<Json>)>;

@@ -12,8 +12,8 @@
 #include "kube/codec.h"
 #include "kube/resource.h"
 
-// A local, always current copy of a collection: list in pages, watch, resume, relist when history is
-// gone, with back-off in between. Only the watch feeds the copy; answers to writes never do.
+// A local, always current copy of a collection: list in pages, watch, resume, relist when history
+// is gone, with back-off in between. Only the watch feeds the copy; answers to writes never do.
 namespace koord::kube {
 
 struct InformerOptions {
@@ -25,8 +25,8 @@ struct InformerOptions {
   uint64_t seed = 1;  // of the jitter
 };
 
-// The untyped half: keeps the protocol with the server and tells a sink what changed. `Replace` ends
-// every (re)list; deletions that were missed in between follow from it.
+// The untyped half: keeps the protocol with the server and tells a sink what changed. `Replace`
+// ends every (re)list; deletions that were missed in between follow from it.
 class Reflector {
  public:
   class Sink {

@@ -12,8 +12,8 @@
 namespace koord::kube {
 
 // Keys that wait to be reconciled. A key is queued once however often it is added, is never handled
-// twice at the same time, and comes back after a growing pause when its handler fails (5 ms doubling
-// to 1000 s, and 10 a second with a burst of 100 over all keys).
+// twice at the same time, and comes back after a growing pause when its handler fails (5 ms
+// doubling to 1000 s, and 10 a second with a burst of 100 over all keys).
 //
 // The handler is asynchronous: it calls `done` when it has finished, with false to be tried again.
 class WorkQueue {

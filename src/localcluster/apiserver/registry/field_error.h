@@ -10,12 +10,19 @@ namespace koord::apiserver {
 
 struct FieldError {
   enum class Kind {
-    kRequired, kInvalid, kNotSupported, kForbidden, kDuplicate, kNotFound, kTooLong, kTooMany,
+    kRequired,
+    kInvalid,
+    kNotSupported,
+    kForbidden,
+    kDuplicate,
+    kNotFound,
+    kTooLong,
+    kTooMany,
     kTypeInvalid,
   };
   Kind kind;
-  std::string field;   // "spec.containers[0].name"
-  std::string value;   // as JSON, where the form shows one
+  std::string field;  // "spec.containers[0].name"
+  std::string value;  // as JSON, where the form shows one
   std::string detail;
 
   // "spec.x: Invalid value: 11: must be less than 10"
@@ -35,7 +42,8 @@ FieldError NotFoundValue(std::string field, const kube::Json& value);
 FieldError TooLong(std::string field, size_t limit);
 FieldError TooMany(std::string field, size_t count, size_t limit);
 
-// 422 `Pod "p" is invalid: ...`. `qualified_kind` is "Pod" or "Reservation.scheduling.koordinator.sh".
+// 422 `Pod "p" is invalid: ...`. `qualified_kind` is "Pod" or
+// "Reservation.scheduling.koordinator.sh".
 kube::ApiError InvalidError(std::string_view kind, std::string_view group, std::string_view name,
                             const FieldErrors& errors);
 

@@ -18,20 +18,20 @@
 // The cluster's state: a multi-version map with one revision counter, kept in memory and, unless
 // switched off, in SQLite.
 //
-// Writes take effect in memory at once, in revision order, so that the next request already builds on
-// them. What anyone outside is told, however, waits for the disk: callers hold an answer back with
-// WhenDurable(revision), and watchers see an event only once it would survive a power cut. In memory
-// that moment is now. One writer thread commits everything that has gathered while the previous
-// commit was under way (group commit).
+// Writes take effect in memory at once, in revision order, so that the next request already builds
+// on them. What anyone outside is told, however, waits for the disk: callers hold an answer back
+// with WhenDurable(revision), and watchers see an event only once it would survive a power cut. In
+// memory that moment is now. One writer thread commits everything that has gathered while the
+// previous commit was under way (group commit).
 namespace koord::apiserver {
 
 using Revision = uint64_t;
 
 // One immutable version of an object.
 struct Entry {
-  std::string key;         // "<namespace>/<name>", or "<name>" for cluster-scoped resources
-  std::string value;       // JSON as served, metadata.resourceVersion included
-  Revision revision = 0;   // of this version
+  std::string key;        // "<namespace>/<name>", or "<name>" for cluster-scoped resources
+  std::string value;      // JSON as served, metadata.resourceVersion included
+  Revision revision = 0;  // of this version
   // What selectors look at, taken out once at write time.
   std::vector<std::pair<std::string, std::string>> labels;  // sorted by key
   std::vector<std::pair<std::string, std::string>> fields;  // selectable fields, sorted by name
@@ -82,9 +82,9 @@ class Store {
                        Revision at, const std::function<bool(const EntryPtr&)>& visit) const = 0;
   virtual size_t Count(std::string_view resource, std::string_view prefix) const = 0;
 
-  // The caller, alone on the loop, has read the current version and made the next one: entry.revision
-  // must be revision() + 1. Both return what they stored. Delete takes the last state, whose revision
-  // is that of the deletion.
+  // The caller, alone on the loop, has read the current version and made the next one:
+  // entry.revision must be revision() + 1. Both return what they stored. Delete takes the last
+  // state, whose revision is that of the deletion.
   virtual EntryPtr Put(std::string_view resource, Entry entry) = 0;
   virtual EntryPtr Delete(std::string_view resource, Entry last) = 0;
 

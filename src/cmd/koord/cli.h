@@ -1,0 +1,32 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace koord::cli {
+
+// Exit codes that scripts may rely on.
+inline constexpr int kOk = 0;
+inline constexpr int kFailed = 1;   // what was asked for did not work, or an expectation failed
+inline constexpr int kUsage = 2;    // the command line or a file is wrong
+inline constexpr int kCluster = 3;  // the cluster could not be reached or answered with an error
+
+// A command registers its options and the function that runs it.
+using Run = std::function<int()>;
+struct Command {
+  CLI::App* app;
+  Run run;
+};
+
+Command UpCommand(CLI::App& root);
+Command DownCommand(CLI::App& root);
+Command StatusCommand(CLI::App& root);
+Command TestCommand(CLI::App& root);
+Command VersionCommand(CLI::App& root);
+Command CompletionCommand(CLI::App& root);
+
+}  // namespace koord::cli

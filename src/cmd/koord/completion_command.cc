@@ -1,0 +1,96 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "base/strings.h"
+#include "cmd/koord/cli.h"
+
+namespace koord::cli {
+namespace {
+
+std::vector<std::string> Options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+// One `case` arm a command, made from the same definitions that parse the command line.
+std::string Cases(const CLI::App& root) {
+  std::string cases;
+  for (const CLI::App* command : root.get_subcommands({})) {
+    cases += "    " + command->get_name() + ") options='" + Join(Options(*command), " ") + "' ;;\n";
+  }
+  return cases;
+}
+
+std::string Commands(const CLI::App& root) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : root.get_subcommands({})) names.push_back(command->get_name());
+  return Join(names, " ");
+}
+
+// Options complete from the list, everything else as file names.
+std::string BashScript(const CLI::App& root) {
+  return "_koord() {\n"
+         "  local current=${COMP_WORDS[COMP_CWORD]} options=''\n"
+         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+         "    COMPREPLY=($(compgen -W '" +
+         Commands(root) +
+         "' -- \"$current\"))\n"
+         "    return\n"
+         "  fi\n"
+         "  case ${COMP_WORDS[1]} in\n" +
+         Cases(root) +
+         "  esac\n"
+         "  if [[ $current == -* ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
+         "  else\n"
+         "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
+         "  fi\n"
+         "}\n"
+         "complete -o filenames -F _koord koord\n";
+}
+
+std::string ZshScript(const CLI::App& root) {
+  return "#compdef koord\n"
+         "_koord() {\n"
+         "  if (( CURRENT == 2 )); then\n"
+         "    compadd -- " +
+         Commands(root) +
+         "\n    return\n"
+         "  fi\n"
+         "  local command=${words[2]} options=''\n"
+         "  case $command in\n" +
+         Cases(root) +
+         "  esac\n"
+         "  if [[ $PREFIX == -* ]]; then\n"
+         "    compadd -- ${=options}\n"
+         "  else\n"
+         "    _files\n"
+         "  fi\n"
+         "}\n"
+         "compdef _koord koord\n";
+}
+
+}  // namespace
+
+Command CompletionCommand(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("completion", "print a completion script for bash or zsh");
+  app->footer(
+      "  source <(koord completion bash)      # now\n"
+      "  koord completion zsh > ~/.zfunc/_koord");
+  auto shell = std::make_shared<std::string>();
+  app->add_option("shell", *shell, "bash or zsh")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh"}));
+  return {app, [shell, &root] {
+            std::fputs((*shell == "bash" ? BashScript(root) : ZshScript(root)).c_str(), stdout);
+            return kOk;
+          }};
+}
+
+}  // namespace koord::cli

@@ -1,0 +1,321 @@
+#include "localcluster/scenario/runner.h"
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "kube/resources.h"
+#include "localcluster/scenario/kinds.h"
+#include "localcluster/scenario/manifest.h"
+#include "localcluster/scenario/match.h"
+
+namespace koord::scenario {
+namespace {
+
+using kube::Json;
+using kube::ObjectKey;
+using kube::Resource;
+using Lines = std::vector<std::string>;
+
+constexpr char kFieldManager[] = "koord-test";
+
+std::string Describe(const Target& target, const std::string& ns) {
+  std::string text = target.kind;
+  if (!target.name.empty()) text += " " + ObjectKey{ns, target.name}.ToString();
+  if (!target.labels.empty()) text += " with labels " + target.labels;
+  if (!target.node.empty()) text += " on node " + target.node;
+  return text;
+}
+
+Lines Shorten(const Lines& names) {
+  constexpr size_t kMost = 10;
+  if (names.size() <= kMost) return names;
+  Lines shorter(names.begin(), names.begin() + kMost);
+  shorter.push_back(fmt::format("... and {} more", names.size() - kMost));
+  return shorter;
+}
+
+class Run {
+ public:
+  Run(const Scenario& scenario, Environment& environment, const Progress& progress)
+      : scenario_(scenario), environment_(environment), progress_(progress), kinds_(environment) {}
+
+  Outcome Execute();
+
+ private:
+  struct Found {
+    Resource resource;
+    ObjectKey key;
+  };
+
+  Status RunStep(const Step& step);
+  Status Apply(const Json& manifest, bool create_only);
+  Status WriteStatus(const Found& found, const Json& object);
+  Status Delete(const Target& target);
+  Status Patch(const Step& step);
+
+  // Nothing found wrong: empty.
+  StatusOr<Lines> Check(const Expectation& expectation);
+  StatusOr<Lines> CheckOnce(const Expectation& expectation);
+  StatusOr<Lines> CheckGet(const Expectation& expectation);
+  StatusOr<Lines> CheckAbsent(const Expectation& expectation);
+  StatusOr<Lines> CheckCount(const Expectation& expectation);
+  StatusOr<Lines> CheckEvent(const EventPattern& pattern);
+  bool CheckAll(const std::vector<Expectation>& expectations, const std::string& where);
+
+  StatusOr<Found> Find(const Target& target);
+  StatusOr<Json> Get(const Found& found);
+  StatusOr<Json> List(const Resource& resource, const std::string& ns,
+                      const kube::ListOptions& options);
+  bool Fail(const std::string& where, const Status& status);
+
+  const Scenario& scenario_;
+  Environment& environment_;
+  const Progress& progress_;
+  Kinds kinds_;
+  Outcome outcome_;
+};
+
+StatusOr<Run::Found> Run::Find(const Target& target) {
+  ASSIGN_OR_RETURN(const Resource resource, kinds_.Find(target.api_version, target.kind));
+  std::string ns;
+  if (resource.namespaced) ns = target.ns.empty() ? environment_.default_namespace() : target.ns;
+  return Found{resource, {ns, target.name}};
+}
+
+StatusOr<Json> Run::Get(const Found& found) {
+  return Await(environment_, [&](kube::Client::Done done) {
+    environment_.client().Get(found.resource, found.key, std::move(done));
+  });
+}
+
+StatusOr<Json> Run::List(const Resource& resource, const std::string& ns,
+                         const kube::ListOptions& options) {
+  return Await(environment_, [&](kube::Client::Done done) {
+    environment_.client().List(resource, ns, options, std::move(done));
+  });
+}
+
+Status Run::Apply(const Json& manifest, bool create_only) {
+  ASSIGN_OR_RETURN(const Resource resource, kinds_.Find(kube::FindString(manifest, {"apiVersion"}),
+                                                        kube::FindString(manifest, {"kind"})));
+  const Json object = CompleteManifest(manifest, resource, environment_.default_namespace());
+  const Found found{resource, KeyOf(object)};
+  if (found.key.name.empty() && kube::FindString(object, {"metadata", "generateName"}).empty()) {
+    return InvalidArgument("a {} needs metadata.name", resource.kind);
+  }
+  const StatusOr<Json> written = Await(environment_, [&](kube::Client::Done done) {
+    kube::WriteOptions options{.field_manager = kFieldManager, .force = !create_only};
+    if (create_only) {
+      environment_.client().Create(resource, found.key.ns, object, options, std::move(done));
+    } else {
+      environment_.client().Patch(resource, found.key, kube::PatchType::kApply, object, options,
+                                  std::move(done));
+    }
+  });
+  RETURN_IF_ERROR(written.status());
+  return WriteStatus({resource, KeyOf(*written)}, object);
+}
+
+// Most kinds ignore status on their main endpoint; a scenario may state it all the same.
+Status Run::WriteStatus(const Found& found, const Json& object) {
+  const Json* status = kube::Find(object, {"status"});
+  if (status == nullptr) return absl::OkStatus();
+  return Await(environment_,
+               [&](kube::Client::Done done) {
+                 environment_.client().Patch(found.resource, found.key, kube::PatchType::kMerge,
+                                             Json{{"status", *status}}, {.subresource = "status"},
+                                             std::move(done));
+               })
+      .status();
+}
+
+Status Run::Delete(const Target& target) {
+  ASSIGN_OR_RETURN(const Found found, Find(target));
+  return Await(environment_,
+               [&](kube::Client::Done done) {
+                 environment_.client().Delete(found.resource, found.key,
+                                              {.propagation_policy = "Background"},
+                                              std::move(done));
+               })
+      .status();
+}
+
+Status Run::Patch(const Step& step) {
+  ASSIGN_OR_RETURN(const Found found, Find(step.target));
+  return Await(environment_,
+               [&](kube::Client::Done done) {
+                 environment_.client().Patch(
+                     found.resource, found.key, kube::PatchType::kMerge, step.merge,
+                     {.subresource = step.subresource, .field_manager = kFieldManager},
+                     std::move(done));
+               })
+      .status();
+}
+
+Status Run::RunStep(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::kApply:
+      return Apply(step.manifest, false);
+    case Step::Kind::kCreate:
+      return Apply(step.manifest, true);
+    case Step::Kind::kDelete:
+      return Delete(step.target);
+    case Step::Kind::kPatch:
+      return Patch(step);
+    case Step::Kind::kAdvance:
+      environment_.Advance(step.span);
+      return absl::OkStatus();
+    case Step::Kind::kExpect:
+      return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+StatusOr<Lines> Run::CheckGet(const Expectation& expectation) {
+  ASSIGN_OR_RETURN(const Found found, Find(expectation.target));
+  const StatusOr<Json> object = Get(found);
+  const std::string what = Describe(expectation.target, found.key.ns);
+  if (kube::IsNotFound(object.status())) return Lines{what + " does not exist"};
+  RETURN_IF_ERROR(object.status());
+  const std::vector<Mismatch> mismatches =
+      expectation.match.is_null() ? std::vector<Mismatch>() : Match(expectation.match, *object);
+  if (mismatches.empty()) return Lines();
+  Lines lines{what + " is not as expected"};
+  for (const Mismatch& mismatch : mismatches) {
+    lines.push_back("  " + mismatch.path);
+    lines.push_back("    - expected " + mismatch.expected);
+    lines.push_back("    + found    " + mismatch.actual);
+  }
+  return lines;
+}
+
+StatusOr<Lines> Run::CheckAbsent(const Expectation& expectation) {
+  ASSIGN_OR_RETURN(const Found found, Find(expectation.target));
+  const StatusOr<Json> object = Get(found);
+  if (kube::IsNotFound(object.status())) return Lines();
+  RETURN_IF_ERROR(object.status());
+  return Lines{Describe(expectation.target, found.key.ns) + " exists, but should be absent"};
+}
+
+StatusOr<Lines> Run::CheckCount(const Expectation& expectation) {
+  const Target& target = expectation.target;
+  ASSIGN_OR_RETURN(const Found found, Find(target));
+  kube::ListOptions options{.label_selector = target.labels};
+  if (!target.node.empty()) options.field_selector = "spec.nodeName=" + target.node;
+  ASSIGN_OR_RETURN(const Json list, List(found.resource, found.key.ns, options));
+  Lines names;
+  for (const Json& item : *kube::FindArray(list, {"items"})) {
+    const std::string name(kube::FindString(item, {"metadata", "name"}));
+    if (target.name.empty() || target.name == name) names.push_back(name);
+  }
+  if (static_cast<int64_t>(names.size()) == expectation.count) return Lines();
+  return Lines{fmt::format("{}: expected {}, found {}", Describe(target, found.key.ns),
+                           expectation.count, names.size()),
+               "  found " + (names.empty() ? "none" : Join(Shorten(names), ", "))};
+}
+
+bool EventMatches(const EventPattern& pattern, const Json& event) {
+  const auto matches = [&](const std::string& expected,
+                           std::initializer_list<std::string_view> path) {
+    return expected.empty() || MatchText(expected, kube::FindString(event, path));
+  };
+  return matches(pattern.reason, {"reason"}) && matches(pattern.type, {"type"}) &&
+         matches(pattern.message, {"message"}) &&
+         matches(pattern.kind, {"involvedObject", "kind"}) &&
+         matches(pattern.name, {"involvedObject", "name"});
+}
+
+StatusOr<Lines> Run::CheckEvent(const EventPattern& pattern) {
+  ASSIGN_OR_RETURN(const Json list, List(kube::kEvents, "", {}));
+  Lines others;
+  for (const Json& event : *kube::FindArray(list, {"items"})) {
+    if (EventMatches(pattern, event)) return Lines();
+    others.push_back(fmt::format("  {} {}/{}: {}", kube::FindString(event, {"reason"}),
+                                 kube::FindString(event, {"involvedObject", "kind"}),
+                                 kube::FindString(event, {"involvedObject", "name"}),
+                                 Trim(kube::FindString(event, {"message"}))));
+  }
+  Lines lines{fmt::format("no event with reason {} for {}/{} and message {}", Quote(pattern.reason),
+                          pattern.kind, pattern.name, Quote(pattern.message))};
+  if (!others.empty()) lines.push_back("  events there are:");
+  for (const std::string& line : Shorten(others)) lines.push_back("  " + line);
+  return lines;
+}
+
+StatusOr<Lines> Run::CheckOnce(const Expectation& expectation) {
+  switch (expectation.kind) {
+    case Expectation::Kind::kGet:
+      return CheckGet(expectation);
+    case Expectation::Kind::kAbsent:
+      return CheckAbsent(expectation);
+    case Expectation::Kind::kCount:
+      return CheckCount(expectation);
+    case Expectation::Kind::kEvent:
+      return CheckEvent(expectation.event);
+  }
+  return Lines();
+}
+
+StatusOr<Lines> Run::Check(const Expectation& expectation) {
+  constexpr Duration kInterval = std::chrono::milliseconds(200);
+  for (Duration waited{0};; waited += kInterval) {
+    StatusOr<Lines> lines = CheckOnce(expectation);
+    if (!lines.ok() || lines->empty() || waited >= environment_.patience()) return lines;
+    environment_.Advance(kInterval);
+  }
+}
+
+bool Run::Fail(const std::string& where, const Status& status) {
+  outcome_.kind = Outcome::Kind::kError;
+  outcome_.report = {where + ": " + std::string(Message(status))};
+  return false;
+}
+
+bool Run::CheckAll(const std::vector<Expectation>& expectations, const std::string& where) {
+  for (size_t i = 0; i < expectations.size(); ++i) {
+    const std::string at = fmt::format("{}[{}] (line {})", where, i, expectations[i].line);
+    progress_(at);
+    const StatusOr<Lines> wrong = Check(expectations[i]);
+    if (!wrong.ok()) return Fail(at, wrong.status());
+    if (wrong->empty()) continue;
+    outcome_.kind = Outcome::Kind::kFailed;
+    outcome_.report = *wrong;
+    outcome_.report.front() = at + ": " + outcome_.report.front();
+    return false;
+  }
+  return true;
+}
+
+Outcome Run::Execute() {
+  for (size_t i = 0; i < scenario_.given.size(); ++i) {
+    const Manifest& manifest = scenario_.given[i];
+    const std::string at = fmt::format("given[{}] (line {})", i, manifest.line);
+    progress_(at);
+    if (Status status = Apply(manifest.object, true); !status.ok()) {
+      Fail(at, status);
+      return outcome_;
+    }
+  }
+  environment_.Settle();
+  for (size_t i = 0; i < scenario_.when.size(); ++i) {
+    const Step& step = scenario_.when[i];
+    const std::string at = fmt::format("when[{}] (line {})", i, step.line);
+    progress_(at);
+    if (Status status = RunStep(step); !status.ok()) {
+      Fail(at, status);
+      return outcome_;
+    }
+    environment_.Settle();
+    if (!CheckAll(step.expectations, fmt::format("when[{}].expect", i))) return outcome_;
+  }
+  CheckAll(scenario_.then, "then");
+  return outcome_;
+}
+
+}  // namespace
+
+Outcome RunScenario(const Scenario& scenario, Environment& environment, const Progress& progress) {
+  return Run(scenario, environment, progress).Execute();
+}
+
+}  // namespace koord::scenario
