@@ -1,6 +1,7 @@
 #include "localcluster/apiserver/core.h"
 
 #include "kube/time.h"
+#include "localcluster/apiserver/versions.h"
 
 namespace koord::apiserver {
 namespace {
@@ -41,11 +42,33 @@ void Core::WhenReached(Revision revision, absl::AnyInvocable<void(bool)> task) {
   });
 }
 
-void Core::OnWritten() {
+void Core::Observe(std::string_view stored_as, Observer observer) {
+  observers_[std::string(stored_as)].push_back(std::move(observer));
+}
+
+EntryPtr Core::Put(const ResourceInfo& info, const std::string& key, const kube::Json& object) {
+  const std::string stored_as = info.stored_as();
+  const EntryPtr before = store.Get(stored_as, key);
+  EntryPtr after = store.Put(stored_as, MakeEntry(info, key, object, store.revision() + 1));
+  OnWritten(stored_as, before, after);
+  return after;
+}
+
+EntryPtr Core::Remove(const ResourceInfo& info, const std::string& key, const kube::Json& last) {
+  const std::string stored_as = info.stored_as();
+  EntryPtr before = store.Delete(stored_as, MakeEntry(info, key, last, store.revision() + 1));
+  OnWritten(stored_as, before, nullptr);
+  return before;
+}
+
+void Core::OnWritten(const std::string& stored_as, const EntryPtr& before, const EntryPtr& after) {
   while (!waiters_.empty() && waiters_.begin()->first <= store.revision()) {
     auto node = waiters_.extract(waiters_.begin());
     loop.Post([task = std::move(node.mapped()->task)]() mutable { task(true); });
   }
+  const auto it = observers_.find(stored_as);
+  if (it == observers_.end()) return;
+  for (const Observer& observer : it->second) observer(before, after);
 }
 
 }  // namespace koord::apiserver

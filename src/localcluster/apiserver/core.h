@@ -48,8 +48,14 @@ struct Core {
 
   // Runs `task` once the store has reached `revision`, or after 3 s with false.
   void WhenReached(Revision revision, absl::AnyInvocable<void(bool reached)> task);
-  // To be called after every write.
-  void OnWritten();
+
+  // Called after every write to a resource (by its name in the store), inside the write.
+  using Observer = std::function<void(const EntryPtr& before, const EntryPtr& after)>;
+  void Observe(std::string_view stored_as, Observer observer);
+
+  // Every write goes through these: they give it the next revision and tell whoever waits for it.
+  EntryPtr Put(const ResourceInfo& info, const std::string& key, const kube::Json& object);
+  EntryPtr Remove(const ResourceInfo& info, const std::string& key, const kube::Json& last);
 
  private:
   struct Waiter {
@@ -57,7 +63,10 @@ struct Core {
     absl::AnyInvocable<void(bool)> task;
     Timer timeout;
   };
+  void OnWritten(const std::string& stored_as, const EntryPtr& before, const EntryPtr& after);
+
   std::multimap<Revision, std::unique_ptr<Waiter>> waiters_;
+  StringMap<std::vector<Observer>> observers_;
 };
 
 // The key of an object in the store.
