@@ -66,7 +66,9 @@ class Entry {
     return Field(std::move(name), std::move(path), std::move(otherwise));
   }
   Entry& Field(std::string name, Names path, std::string otherwise) {
-    info_.selectable_fields.push_back({std::move(name), std::move(path), std::move(otherwise)});
+    std::string indexed_as = Join(path, ".");
+    info_.selectable_fields.push_back(
+        {std::move(name), std::move(path), std::move(otherwise), std::move(indexed_as)});
     return *this;
   }
   Entry& StoredAs(const kube::Resource& other) {

@@ -30,6 +30,7 @@ struct SelectableField {
   std::string name;               // "spec.nodeName"
   std::vector<std::string> path;  // {"spec", "nodeName"}
   std::string otherwise;          // what a missing member counts as
+  std::string indexed_as;         // the path joined by dots: under which entries keep the value
 };
 
 // Everything that discovery, routing, printing and documentation need to know of one resource in one
