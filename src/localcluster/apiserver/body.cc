@@ -5,7 +5,7 @@
 #include "kube/schema/protobuf.h"
 #include "kube/schema/strict.h"
 #include "localcluster/apiserver/errors.h"
-#include "localcluster/apiserver/registry/registry.h"
+#include "localcluster/apiserver/rules.h"
 
 namespace koord::apiserver {
 
@@ -39,7 +39,7 @@ StatusOr<Body> DecodeBody(const Request& request, bool allow_protobuf) {
     body.object = std::move(*parsed);
     body.duplicates = kube::FindDuplicateFields(text);
   } else if (type == "application/yaml") {
-    auto parsed = kube::ParseYaml(text);
+    auto parsed = kube::ParseJson(text);
     if (!parsed.ok()) return BadRequest("{}", Message(parsed.status()));
     body.object = std::move(*parsed);
   } else if (type == kProtobuf && allow_protobuf) {
@@ -60,13 +60,15 @@ Status CheckKind(const kube::Resource& resource, Json& object) {
   const std::string_view own_version = kube::FindString(object, {"apiVersion"}, api_version);
   const std::string_view own_kind = kube::FindString(object, {"kind"}, resource.kind);
   if (own_version != api_version && !own_version.empty()) {
-    return BadRequest("the API version in the data ({}) does not match the expected API version ({})",
-                      own_version, api_version);
+    return BadRequest(
+        "the API version in the data ({}) does not match the expected API version ({})",
+        own_version, api_version);
   }
   if (own_kind != resource.kind && !own_kind.empty()) {
-    return BadRequest("{} in version \"{}\" cannot be handled as a {}: converting ({}) to ({}): "
-                      "unknown conversion",
-                      own_kind, resource.version, resource.kind, own_kind, resource.kind);
+    return BadRequest(
+        "{} in version \"{}\" cannot be handled as a {}: converting ({}) to ({}): "
+        "unknown conversion",
+        own_kind, resource.version, resource.kind, own_kind, resource.kind);
   }
   members["apiVersion"] = api_version;
   members["kind"] = resource.kind;
@@ -98,7 +100,8 @@ Status ReportFields(FieldValidation validation, const kube::Resource& resource,
                     std::vector<std::string>& warnings) {
   if (validation == FieldValidation::kIgnore) return absl::OkStatus();
   std::vector<std::string> texts;
-  for (const std::string& path : unknown) texts.push_back(fmt::format("unknown field \"{}\"", path));
+  for (const std::string& path : unknown)
+    texts.push_back(fmt::format("unknown field \"{}\"", path));
   for (const std::string& path : duplicates) {
     texts.push_back(fmt::format("duplicate field \"{}\"", path));
   }

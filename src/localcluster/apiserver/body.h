@@ -29,8 +29,9 @@ StatusOr<Body> DecodeBody(const Request& request, bool allow_protobuf);
 // The object must be of this kind; a missing apiVersion or kind is filled in.
 Status CheckKind(const kube::Resource& resource, kube::Json& object);
 
-// Drops unknown fields and brings values into canonical form, as decoding into Kubernetes' own types
-// (or pruning by a custom schema) would; then fills in defaults. `unknown` are the paths dropped.
+// Drops unknown fields and brings values into canonical form, as decoding into Kubernetes' own
+// types (or pruning by a custom schema) would; then fills in defaults. `unknown` are the paths
+// dropped.
 Status Normalize(const Core& core, const ResourceInfo& info, kube::Json& object,
                  std::vector<std::string>& unknown);
 

@@ -13,7 +13,9 @@ constexpr std::string_view kNotReady = "node.kubernetes.io/not-ready";
 constexpr std::string_view kUnreachable = "node.kubernetes.io/unreachable";
 constexpr char kDefaultClass[] = "storageclass.kubernetes.io/is-default-class";
 
-std::string_view NameOf(const Json& object) { return kube::FindString(object, {"metadata", "name"}); }
+std::string_view NameOf(const Json& object) {
+  return kube::FindString(object, {"metadata", "name"});
+}
 
 bool Tolerates(const json::array& tolerations, std::string_view key) {
   for (const Json& item : tolerations) {
@@ -70,9 +72,9 @@ Status BuiltinAdmission::CheckNamespace(const ResourceInfo& info, std::string_vi
   const std::string why = fmt::format(
       "unable to create new content in namespace {} because it is being terminated", ns);
   kube::ApiError error = ErrorOf(ForbiddenObject(info.resource, NameOf(object), why));
-  error.causes.push_back(
-      {"NamespaceTerminating", fmt::format("namespace {} is being terminated", ns),
-       "metadata.namespace"});
+  error.causes.push_back({"NamespaceTerminating",
+                          fmt::format("namespace {} is being terminated", ns),
+                          "metadata.namespace"});
   return kube::ToStatus(error);
 }
 
@@ -130,9 +132,9 @@ void BuiltinAdmission::LoadPriorityClasses() {
   const auto add = [&](const EntryPtr& entry) {
     const auto object = kube::ParseJson(entry->value);
     if (!object.ok()) return true;
-    const PriorityClass item{kube::FindInt(*object, {"value"}),
-                             std::string(kube::FindString(*object, {"preemptionPolicy"},
-                                                          "PreemptLowerPriority"))};
+    const PriorityClass item{
+        kube::FindInt(*object, {"value"}),
+        std::string(kube::FindString(*object, {"preemptionPolicy"}, "PreemptLowerPriority"))};
     // Should several claim to be the default, the lowest counts.
     if (kube::FindBool(*object, {"globalDefault"}) &&
         (default_priority_.empty() || item.value < default_value)) {
@@ -154,7 +156,8 @@ void BuiltinAdmission::SetStorageClass(Json& claim) {
   const auto visit = [&](const EntryPtr& entry) {
     const auto object = kube::ParseJson(entry->value);
     if (!object.ok()) return true;
-    if (kube::FindString(*object, {"metadata", "annotations", kDefaultClass}) != "true") return true;
+    if (kube::FindString(*object, {"metadata", "annotations", kDefaultClass}) != "true")
+      return true;
     const std::string_view time = kube::FindString(*object, {"metadata", "creationTimestamp"});
     if (newest.empty() || time > created) {
       newest = entry->key;

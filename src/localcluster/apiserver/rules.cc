@@ -154,7 +154,8 @@ void PrepareUpdate(const Core&, const ResourceInfo& info, std::string_view subre
   } else if (subresource == "finalize") {
     const Json* finalizers = kube::Find(object, {"spec", "finalizers"});
     Json kept = old;
-    kube::At(kept, {"spec", "finalizers"}) = finalizers == nullptr ? Json(json::array()) : *finalizers;
+    kube::At(kept, {"spec", "finalizers"}) =
+        finalizers == nullptr ? Json(json::array()) : *finalizers;
     TakeMeta(kept, object, "managedFields");
     TakeMeta(kept, object, "resourceVersion");
     object = std::move(kept);

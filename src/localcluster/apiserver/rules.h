@@ -14,8 +14,8 @@ void SetBuiltinDefaults(const ResourceInfo& info, kube::Json& object);
 
 // What the server decides about a new object: its status above all.
 void PrepareCreate(const Core& core, const ResourceInfo& info, kube::Json& object);
-// What a write through this endpoint may not change stays as it was: status on the main one, all but
-// status on /status, and so on.
+// What a write through this endpoint may not change stays as it was: status on the main one, all
+// but status on /status, and so on.
 void PrepareUpdate(const Core& core, const ResourceInfo& info, std::string_view subresource,
                    kube::Json& object, const kube::Json& old);
 

@@ -16,8 +16,8 @@ StatusOr<FieldValidation> ParseValidation(const Request& request, std::string_vi
   if (text.empty() || text == "Warn") return FieldValidation::kWarn;
   if (text == "Ignore") return FieldValidation::kIgnore;
   if (text == "Strict") return FieldValidation::kStrict;
-  return InvalidOptions(kind, NotSupported("fieldValidation", kube::Json(text),
-                                           {"", "Ignore", "Strict", "Warn"}));
+  return InvalidOptions(
+      kind, NotSupported("fieldValidation", kube::Json(text), {"", "Ignore", "Strict", "Warn"}));
 }
 
 }  // namespace

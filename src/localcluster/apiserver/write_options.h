@@ -18,6 +18,7 @@ struct WriteOptions {
 };
 
 // dryRun of any write, as query parameters or a list from DeleteOptions give it.
-StatusOr<bool> ParseDryRun(std::string_view options_kind, const std::vector<std::string_view>& values);
+StatusOr<bool> ParseDryRun(std::string_view options_kind,
+                           const std::vector<std::string_view>& values);
 
 }  // namespace koord::apiserver

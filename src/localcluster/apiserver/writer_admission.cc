@@ -10,9 +10,12 @@ namespace {
 std::string_view OptionsKind(Operation operation) {
   switch (operation) {
     case Operation::kCreate:
-    case Operation::kConnect: return "CreateOptions";
-    case Operation::kUpdate: return "UpdateOptions";
-    case Operation::kDelete: return "DeleteOptions";
+    case Operation::kConnect:
+      return "CreateOptions";
+    case Operation::kUpdate:
+      return "UpdateOptions";
+    case Operation::kDelete:
+      return "DeleteOptions";
   }
   return "";
 }
@@ -84,8 +87,8 @@ void MutateByWebhooks(Webhooks& webhooks, const Core& core, const WriteIntent& i
   AdmissionRequest request = RequestFor(core, intent, operation);
   FillObjects(request, operation, object, old);
   const bool changes = operation != Operation::kDelete;
-  webhooks.Mutate(std::move(request), [&object, &intent, changes, done = std::move(done)](
-                                          Webhooks::Outcome outcome) mutable {
+  webhooks.Mutate(std::move(request), [&object, &intent, changes,
+                                       done = std::move(done)](Webhooks::Outcome outcome) mutable {
     Warn(intent, outcome.warnings);
     if (outcome.status.ok() && changes) object = std::move(outcome.object);
     done(outcome.status);

@@ -63,8 +63,8 @@ class Writer::Creation : public std::enable_shared_from_this<Creation> {
     generated_ = generated;
     PrepareCreate(core_, info, object_);
     if (const FieldErrors errors = ValidateCreate(core_, info, object_); !errors.empty()) {
-      return done_(kube::ToStatus(
-          InvalidError(info.resource.kind, info.resource.group, Name(), errors)));
+      return done_(
+          kube::ToStatus(InvalidError(info.resource.kind, info.resource.group, Name(), errors)));
     }
     ValidateByWebhooks(writer_.webhooks_, core_, intent_, Operation::kCreate, object_, nullptr,
                        [self = shared_from_this()](Status outcome) { self->Store(outcome); });
@@ -76,8 +76,8 @@ class Writer::Creation : public std::enable_shared_from_this<Creation> {
     const std::string key = KeyOf(intent_.ns, Name());
     if (intent_.dry_run) {
       auto entry = std::make_shared<Entry>(MakeEntry(*intent_.info, key, object_, 0));
-      entry->value = ObjectText(intent_.info->stored_api_version(), intent_.info->resource.kind,
-                                object_, "");
+      entry->value =
+          ObjectText(intent_.info->stored_api_version(), intent_.info->resource.kind, object_, "");
       return done_(Written{std::move(entry), true});
     }
     done_(Written{core_.Put(*intent_.info, key, object_), true});

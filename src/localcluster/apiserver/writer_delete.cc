@@ -85,7 +85,8 @@ Grace ShortenGrace(Json& pod, const DeleteOptions& options, WallTime now) {
   int64_t wanted = *options.grace_seconds < 0 ? 1 : *options.grace_seconds;
   if (wanted >= current) return Grace::kPending;
   const auto end = kube::ParseTime(kube::FindString(pod, {"metadata", "deletionTimestamp"}));
-  WallTime sooner = end.value_or(now) - std::chrono::seconds(current) + std::chrono::seconds(wanted);
+  WallTime sooner =
+      end.value_or(now) - std::chrono::seconds(current) + std::chrono::seconds(wanted);
   if (sooner < now) {
     sooner = now;
     if (wanted != 0) wanted = 1;
@@ -165,10 +166,11 @@ class Writer::Deletion : public std::enable_shared_from_this<Deletion> {
     }
     const std::string kind =
         resource.group.empty() ? resource.kind : resource.kind + "." + resource.group;
-    return Conflict(kind, intent_.name,
-                    fmt::format("the {0} in the precondition ({1}) does not match the {0} in record "
-                                "({2}). {3}",
-                                what, wanted, found, hint));
+    return Conflict(
+        kind, intent_.name,
+        fmt::format("the {0} in the precondition ({1}) does not match the {0} in record "
+                    "({2}). {3}",
+                    what, wanted, found, hint));
   }
 
   void OnMutated(const Status& status) {
