@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/string_map.h"
 #include "kube/json.h"
 #include "kube/schema/type.h"
 
@@ -15,13 +14,14 @@ namespace koord::apiserver {
 struct FieldSchema {
   enum class Kind {
     kLeaf,     // owned as one value: scalars, atomic lists and maps
-    kObject,   // known fields each for itself; others by `element`, or freely if that is null
-    kSet,      // list of scalars, each owned for itself
+    kObject,   // its members each for itself: declared `fields`, others by `element`
+    kSet,      // list of values, each owned for itself
     kListMap,  // list of objects that `keys` tell apart
-    kUntyped,  // unknown: objects field by field, everything else as one value
+    kUntyped,  // unknown: objects member by member, everything else as one value
   };
   struct Field {
     std::string name;
+    std::string path;  // "f:<name>"
     const FieldSchema* schema = nullptr;
   };
   struct Key {
@@ -30,13 +30,21 @@ struct FieldSchema {
   };
 
   Kind kind = Kind::kUntyped;
-  std::vector<Field> fields;  // sorted by name
-  const FieldSchema* element = nullptr;
-  std::vector<Key> keys;  // sorted by name
+  // Structs of built-in types are always there, so nobody owns them as such.
+  bool implied = false;
+  std::vector<Field> fields;             // sorted by name
+  const FieldSchema* element = nullptr;  // null: untyped
+  std::vector<Key> keys;                 // sorted by name
 
-  const FieldSchema* Find(std::string_view field) const;
+  const Field* Find(std::string_view field) const;
+  // The schema of a member, declared or not.
+  const FieldSchema& Member(std::string_view name) const;
+  const FieldSchema& Item() const { return element == nullptr ? Untyped() : *element; }
+  bool has_members() const { return kind == Kind::kObject || kind == Kind::kUntyped; }
+  bool has_items() const { return kind == Kind::kSet || kind == Kind::kListMap; }
 
   static const FieldSchema& Untyped();
+  static const FieldSchema& Leaf();
   // Compiled on first use and kept for ever, as types are. Null means schema-less.
   static const FieldSchema& Of(const kube::Type* type);
 };
@@ -48,7 +56,10 @@ class OpenApiFieldSchema {
   const FieldSchema& root() const { return *root_; }
 
  private:
-  const FieldSchema* Make(const kube::Json& schema, bool is_root);
+  const FieldSchema* Make(const kube::Json& schema, bool has_metadata);
+  const FieldSchema* MakeList(const kube::Json& schema);
+  const FieldSchema* MakeObject(const kube::Json& schema, bool has_metadata);
+  FieldSchema& New(FieldSchema::Kind kind);
 
   std::vector<std::unique_ptr<FieldSchema>> nodes_;
   const FieldSchema* root_;

@@ -3,10 +3,10 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "kube/json.h"
-#include "localcluster/apiserver/apply/field_schema.h"
 
 namespace koord::apiserver {
 
@@ -15,36 +15,40 @@ namespace koord::apiserver {
 // value, `i:0` an index, `.` the thing itself besides what is below it; `{}` is a leaf.
 class FieldSet {
  public:
+  using Tree = kube::json::object;
+
   FieldSet() = default;
+  // Trusts the tree to be well formed.
+  explicit FieldSet(Tree tree) : tree_(std::move(tree)) {}
   // Fails if a key is of no known form or a value is no object. Item keys are put in canonical
   // order.
   static StatusOr<FieldSet> Parse(const kube::Json& fields_v1);
   // Of plain field paths: FieldSet::Of({{"status"}, {"metadata", "ownerReferences"}}).
   static FieldSet Of(std::initializer_list<std::initializer_list<std::string_view>> paths);
-  // Every field that `object` sets.
-  static FieldSet In(const kube::Json& object, const FieldSchema& schema);
 
-  const kube::json::object& json() const { return tree_; }
-  kube::json::object Take() && { return std::move(tree_); }
+  const Tree& tree() const { return tree_; }
+  Tree Take() && { return std::move(tree_); }
   bool empty() const { return tree_.empty(); }
 
-  void Add(const FieldSet& other);
-  void Remove(const FieldSet& other);
+  // Each returns whether the set has changed.
+  bool Add(const FieldSet& other);
+  bool Add(FieldSet&& other);
+  bool Remove(const FieldSet& other);
   // Also drops everything below the members of `other`.
   void RemoveTrees(const FieldSet& other);
   FieldSet Intersection(const FieldSet& other) const;
-  bool Intersects(const FieldSet& other) const;
 
   // Members in order, as conflicts name them: `.spec.containers[name="x"].image`.
-  void ForEach(const std::function<void(std::string path)>& visit) const;
+  void ForEach(const std::function<void(const std::string& path)>& visit) const;
 
   bool operator==(const FieldSet& other) const { return tree_ == other.tree_; }
 
  private:
-  explicit FieldSet(kube::json::object tree) : tree_(std::move(tree)) {}
-  friend struct FieldDiff;
-
-  kube::json::object tree_;
+  Tree tree_;
 };
+
+// The same on a tree in place, where it is part of a document.
+bool AddFields(FieldSet::Tree& tree, const FieldSet::Tree& other);
+bool RemoveFields(FieldSet::Tree& tree, const FieldSet::Tree& other);
 
 }  // namespace koord::apiserver

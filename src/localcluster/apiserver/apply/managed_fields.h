@@ -6,9 +6,10 @@
 #include "kube/json.h"
 #include "localcluster/apiserver/apply/field_schema.h"
 #include "localcluster/apiserver/apply/field_set.h"
+#include "localcluster/apiserver/registry/field_error.h"
 
 // metadata.managedFields: who owns which field of an object, and server-side apply, which rests on
-// it. Both run on the object as the client meant it: after defaulting, before admission.
+// it. Both run on the object as the client meant it, before admission.
 namespace koord::apiserver {
 
 // Who writes.
@@ -20,7 +21,7 @@ struct FieldWriter {
 };
 
 // Notes a create (live is null), update or non-apply patch: fields that it changed belong to the
-// writer and to nobody else, fields that it removed to nobody.
+// writer and to nobody else, fields that it removed to nobody. `updated` has its defaults already.
 //
 // Reads managedFields of `live`, or of `updated` where the client rewrote them ([] and [{}] forget
 // all), and writes those of `updated`. Objects whose owners were forgotten stay untracked until
@@ -36,14 +37,15 @@ struct ApplyOptions {
   const FieldSet* reset = nullptr;
 };
 
-// Server-side apply of `applied` to `live` (null: creates). Returns the whole object with its
-// managedFields; defaulting and the usual pipeline come after. Errors carry an ApiError: 409 with
-// one cause a conflicting field, 400 for a body that cannot be applied.
+// Server-side apply of `applied` to `live` (null: creates). `applied` is what the client sent, in
+// the form in which objects are stored (canonical quantities) but without defaults. Returns the
+// whole object with its managedFields; defaulting and the usual pipeline come after. Errors carry
+// an ApiError: 409 with one cause a conflicting field, 400 for a body that cannot be applied.
 StatusOr<kube::Json> Apply(const kube::Json* live, const kube::Json& applied,
                            const ApplyOptions& options, const FieldSchema& schema);
 
 // fieldManager as a request gives it: at most 128 printable characters; required for apply.
-Status CheckFieldManager(std::string_view manager, bool apply);
+FieldErrors ValidateFieldManager(std::string_view manager, bool apply);
 
 // The manager of a request that names none.
 std::string_view ManagerFromUserAgent(std::string_view user_agent);

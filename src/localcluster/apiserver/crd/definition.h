@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -48,13 +47,11 @@ struct ScalePaths {
 };
 
 struct CustomVersion {
-  ResourceInfoPtr info;
+  ResourceInfoPtr info;        // a version without columns of its own shows Age
   StructuralSchemaPtr schema;  // never null
   bool served = false;
   bool storage = false;
   std::optional<ScalePaths> scale;
-  // For field selectors: ("spec.color", path).
-  std::vector<std::pair<std::string, JsonPath>> selectable_fields;
 };
 
 // A definition made ready to serve.
@@ -72,9 +69,5 @@ struct CustomResource {
 
 // Conversion strategy None: the same object under another version.
 void ConvertVersion(kube::Json& object, std::string_view api_version);
-
-// Negative if `a` is preferred over `b`: GA before beta before alpha, higher numbers first
-// (v10 > v2 > v1 > v2beta1 > v1beta2 > v1alpha1), other names last in alphabetical order.
-int CompareVersions(std::string_view a, std::string_view b);
 
 }  // namespace koord::apiserver

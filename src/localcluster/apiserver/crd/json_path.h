@@ -14,6 +14,8 @@ namespace koord::apiserver {
 // are allowed.
 class JsonPath {
  public:
+  struct Step;
+
   static StatusOr<JsonPath> Parse(std::string_view text);
 
   // Results in document order. A path that leads nowhere has none.
@@ -26,7 +28,8 @@ class JsonPath {
   kube::Json& Make(kube::Json& root) const;
 
  private:
-  struct Step;
+  explicit JsonPath(std::vector<Step> steps);
+
   std::shared_ptr<const std::vector<Step>> steps_;
 };
 

@@ -9,6 +9,8 @@
 
 namespace koord::apiserver {
 
+struct SchemaNode;
+
 // The schema of one version of a custom resource, compiled once so that every write can be pruned,
 // defaulted and validated quickly.
 //
@@ -22,6 +24,7 @@ class StructuralSchema {
   static std::shared_ptr<const StructuralSchema> Compile(const kube::Json& schema,
                                                          std::string_view path,
                                                          FieldErrors& errors);
+  StructuralSchema(std::unique_ptr<const SchemaNode> root, bool has_rules);
   ~StructuralSchema();
 
   // Removes the fields that the schema does not know, from metadata too. Their paths
@@ -39,12 +42,7 @@ class StructuralSchema {
   bool has_rules() const { return has_rules_; }
 
  private:
-  struct Node;
-  struct Compiler;
-  struct Validator;
-  StructuralSchema();
-
-  std::unique_ptr<const Node> root_;
+  std::unique_ptr<const SchemaNode> root_;
   bool has_rules_ = false;
 };
 using StructuralSchemaPtr = std::shared_ptr<const StructuralSchema>;

@@ -38,6 +38,9 @@ FieldError NotSupported(std::string field, const kube::Json& value,
                         const std::vector<std::string>& supported);
 FieldError Forbidden(std::string field, std::string detail);
 FieldError Duplicate(std::string field, const kube::Json& value);
+FieldError NotFoundValue(std::string field, const kube::Json& value);
+FieldError TooLong(std::string field, size_t limit);
+FieldError TooMany(std::string field, size_t count, size_t limit);
 
 // 422 `Pod "p" is invalid: ...`. `qualified_kind` is "Pod" or
 // "Reservation.scheduling.koordinator.sh".

@@ -1,0 +1,66 @@
+#pragma once
+#include <absl/functional/any_invocable.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/event_loop.h"
+#include "base/status.h"
+#include "kube/http.h"
+#include "localcluster/apiserver/admission/webhooks.h"
+#include "localcluster/apiserver/registry/registry.h"
+#include "localcluster/apiserver/storage/store.h"
+
+namespace koord::apiserver {
+
+// A Kubernetes API server over a Store, for one cluster in this process.
+//
+// Whoever carries requests (the TLS listener, the in-process transport) has authenticated them:
+// requests without a user are refused, apart from health and version. Everything runs on the loop,
+// and with a VirtualLoop and the same seed every run is the same.
+class ApiServer final : public kube::HttpHandler {
+ public:
+  struct Options {
+    uint64_t seed = 1;  // of uids, generated names and watch time-outs
+    std::string git_version = "v1.35.0+koordinator";
+    std::string address = "127.0.0.1:6443";  // as discovery tells it
+    // How webhooks are reached; without a transport they cannot be.
+    WebhookEnvironment webhooks;
+    // Makes a service account token: (namespace, name, TokenRequest.spec) to the token. Null:
+    // tokens are not offered.
+    std::function<StatusOr<std::string>(std::string_view ns, std::string_view name,
+                                        const kube::Json& spec)>
+        issue_token;
+    // Tells who a bearer token stands for; null: TokenReviews know no token.
+    std::function<std::optional<kube::UserInfo>(std::string_view token)> review_token;
+    Duration event_ttl = std::chrono::hours(1);
+  };
+
+  // Makes the namespaces, priority classes and service accounts that every cluster has, unless the
+  // store holds them already. `store` must outlive the server.
+  ApiServer(EventLoop& loop, Store& store, Options options);
+  ~ApiServer() override;
+
+  void Handle(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) override;
+
+  // A component's admission hook, called at the point where its webhook would be.
+  void RegisterAdmission(InProcessHook hook);
+
+  // Ends all watches; requests that come later are refused.
+  void Shutdown();
+
+  const Registry& registry() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Fills in what selectors look at, for entries that a store reads back from its file
+// (Store::Options::index).
+void IndexEntry(std::string_view resource, Entry& entry);
+
+}  // namespace koord::apiserver

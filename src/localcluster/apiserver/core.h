@@ -1,0 +1,87 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/event_loop.h"
+#include "base/random.h"
+#include "base/scope.h"
+#include "base/string_map.h"
+#include "localcluster/apiserver/api_server.h"
+#include "localcluster/apiserver/apply/field_schema.h"
+#include "localcluster/apiserver/crd/definition.h"
+#include "localcluster/apiserver/metrics.h"
+#include "localcluster/apiserver/registry/registry.h"
+#include "localcluster/apiserver/request.h"
+#include "localcluster/apiserver/storage/store.h"
+
+namespace koord::apiserver {
+
+// A custom resource that is being served.
+struct CustomState {
+  std::shared_ptr<const CustomResource> resource;
+  // Objects written at or before this revision have seen an older schema.
+  Revision schema_since = 0;
+  // How field ownership divides its objects, by version.
+  std::map<std::string, std::shared_ptr<const OpenApiFieldSchema>, std::less<>> field_schemas;
+  bool terminating = false;  // its definition is being deleted: no new objects
+};
+
+// What the parts of the server share.
+struct Core {
+  Core(EventLoop& loop, Store& store, ApiServer::Options options)
+      : loop(loop), store(store), options(std::move(options)), random(this->options.seed) {}
+
+  EventLoop& loop;
+  Store& store;
+  const ApiServer::Options options;
+  Registry registry;
+  StringMap<CustomState> customs;  // by qualified name
+  Random random;
+  Metrics metrics;
+  bool stopping = false;
+
+  const CustomState* FindCustom(const ResourceInfo& info) const;
+
+  WallTime now() const { return loop.clock().Now(); }
+  std::string NewUid();           // a version 4 UUID
+  std::string NameSuffix();       // five characters that spell no words
+  std::string Timestamp() const;  // now, as creationTimestamp spells it
+
+  // As the store's, but not after the server is gone.
+  void WhenDurable(Revision revision, Task task) {
+    store.WhenDurable(revision, scope_.Wrap(std::move(task)));
+  }
+  void Post(Task task) { loop.Post(scope_.Wrap(std::move(task))); }
+
+  // Runs `task` once the store has reached `revision`, or after 3 s with false.
+  void WhenReached(Revision revision, absl::AnyInvocable<void(bool reached)> task);
+
+  // Called after every write to a resource (by its name in the store), inside the write.
+  using Observer = std::function<void(const EntryPtr& before, const EntryPtr& after)>;
+  void Observe(std::string_view stored_as, Observer observer);
+
+  // Every write goes through these: they give it the next revision and tell whoever waits for it.
+  EntryPtr Put(const ResourceInfo& info, const std::string& key, const kube::Json& object);
+  EntryPtr Remove(const ResourceInfo& info, const std::string& key, const kube::Json& last);
+
+ private:
+  struct Waiter {
+    explicit Waiter(EventLoop& loop) : timeout(loop) {}
+    absl::AnyInvocable<void(bool)> task;
+    Timer timeout;
+  };
+  void OnWritten(const std::string& stored_as, const EntryPtr& before, const EntryPtr& after);
+
+  std::multimap<Revision, std::unique_ptr<Waiter>> waiters_;
+  StringMap<std::vector<Observer>> observers_;
+  Scope scope_;
+};
+
+// The key of an object in the store.
+inline std::string KeyOf(std::string_view ns, std::string_view name) {
+  return ns.empty() ? std::string(name) : std::string(ns).append("/").append(name);
+}
+
+}  // namespace koord::apiserver

@@ -1,0 +1,116 @@
+#include "base/strings.h"
+#include "localcluster/apiserver/registry/defaults.h"
+#include "localcluster/apiserver/registry/json_edit.h"
+
+namespace koord::apiserver {
+namespace {
+
+constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
+
+json::object* SpecOf(Json& object) {
+  json::object* root = object.if_object();
+  return root == nullptr ? nullptr : ObjectAt(*root, "spec");
+}
+
+void DefaultServicePort(json::object& port) {
+  SetIfUnset(port, "protocol", "TCP");
+  const Json* target = port.if_contains("targetPort");
+  const bool unset = target == nullptr || target->is_null() || *target == 0 || *target == "";
+  if (const Json* number = port.if_contains("port"); unset && number != nullptr) {
+    const Json copy = *number;
+    port["targetPort"] = copy;
+  }
+}
+
+}  // namespace
+
+void DefaultSecret(Json& object) {
+  json::object* root = object.if_object();
+  if (root == nullptr) return;
+  SetIfUnset(*root, "type", "Opaque");
+  // Plain text is a convenience for writers; what is kept is base64.
+  json::object* plain = ObjectAt(*root, "stringData");
+  if (plain == nullptr) return;
+  if (json::object* data = MakeObject(*root, "data")) {
+    for (const auto& [key, text] : *plain) {
+      if (text.is_string()) (*data)[key] = Base64Encode(std::string_view(text.get_string()));
+    }
+  }
+  root->erase("stringData");
+}
+
+void DefaultService(Json& object) {
+  json::object* spec = SpecOf(object);
+  if (spec == nullptr) return;
+  SetIfUnset(*spec, "type", "ClusterIP");
+  SetIfUnset(*spec, "sessionAffinity", "None");
+  ForEachObject(*spec, "ports", DefaultServicePort);
+  const std::string type(StringAt(*spec, "type"));
+  if (type == "ExternalName") return;
+  SetIfUnset(*spec, "internalTrafficPolicy", "Cluster");
+  SetIfUnset(*spec, "ipFamilies", json::array{"IPv4"});
+  SetIfUnset(*spec, "ipFamilyPolicy", "SingleStack");
+  if (type == "NodePort" || type == "LoadBalancer") {
+    SetIfUnset(*spec, "externalTrafficPolicy", "Cluster");
+  }
+  if (type == "LoadBalancer") SetIfUnset(*spec, "allocateLoadBalancerNodePorts", true);
+}
+
+void DefaultEndpoints(Json& object) {
+  json::object* root = object.if_object();
+  if (root == nullptr) return;
+  ForEachObject(*root, "subsets", [](json::object& subset) {
+    ForEachObject(subset, "ports", [](json::object& port) { SetIfUnset(port, "protocol", "TCP"); });
+  });
+}
+
+void DefaultPersistentVolume(Json& object) {
+  json::object* spec = SpecOf(object);
+  if (spec == nullptr) return;
+  SetIfUnset(*spec, "persistentVolumeReclaimPolicy", "Retain");
+  SetIfUnset(*spec, "volumeMode", "Filesystem");
+  if (json::object* host_path = ObjectAt(*spec, "hostPath")) {
+    if (!host_path->contains("type")) (*host_path)["type"] = "";
+  }
+}
+
+void DefaultPersistentVolumeClaim(Json& object) {
+  if (json::object* spec = SpecOf(object)) SetIfUnset(*spec, "volumeMode", "Filesystem");
+}
+
+void DefaultPriorityClass(Json& object) {
+  if (json::object* root = object.if_object()) {
+    SetIfUnset(*root, "preemptionPolicy", "PreemptLowerPriority");
+  }
+}
+
+void DefaultStorageClass(Json& object) {
+  if (json::object* root = object.if_object()) {
+    SetIfUnset(*root, "reclaimPolicy", "Delete");
+    SetIfUnset(*root, "volumeBindingMode", "Immediate");
+  }
+}
+
+void DefaultCsiDriver(Json& object) {
+  json::object* spec = SpecOf(object);
+  if (spec == nullptr) return;
+  SetIfUnset(*spec, "attachRequired", true);
+  for (const char* flag :
+       {"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"}) {
+    SetIfUnset(*spec, flag, false);
+  }
+  SetIfUnset(*spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+  SetIfUnset(*spec, "volumeLifecycleModes", json::array{"Persistent"});
+}
+
+void DefaultRoleBinding(Json& object) {
+  json::object* root = object.if_object();
+  if (root == nullptr) return;
+  if (json::object* role = ObjectAt(*root, "roleRef")) SetIfUnset(*role, "apiGroup", kRbacGroup);
+  ForEachObject(*root, "subjects", [](json::object& subject) {
+    const std::string_view kind = StringAt(subject, "kind");
+    if (kind == "User" || kind == "Group") SetIfUnset(subject, "apiGroup", kRbacGroup);
+  });
+}
+
+}  // namespace koord::apiserver

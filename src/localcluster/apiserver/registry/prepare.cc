@@ -1,0 +1,124 @@
+#include "localcluster/apiserver/registry/prepare.h"
+
+#include <string>
+
+#include "kube/time.h"
+#include "localcluster/apiserver/registry/json_edit.h"
+
+namespace koord::apiserver {
+namespace {
+
+// What a container asks for of cpu and memory. Quantities are canonical: equal texts are equal
+// amounts, and "0" is nothing.
+struct Ask {
+  bool any = false;        // requests or limits something
+  bool guaranteed = true;  // limits both, and requests exactly that
+};
+
+void AddContainer(const Json& container, Ask& ask) {
+  for (const char* resource : {"cpu", "memory"}) {
+    const std::string_view request =
+        kube::FindString(container, {"resources", "requests", resource}, "0");
+    const std::string_view limit =
+        kube::FindString(container, {"resources", "limits", resource}, "0");
+    if (request != "0" || limit != "0") ask.any = true;
+    if (limit == "0" || request != limit) ask.guaranteed = false;
+  }
+}
+
+void SetLabel(Json& object, std::string_view key, std::string_view value) {
+  kube::At(object, {"metadata", "labels", key}) = value;
+}
+
+}  // namespace
+
+std::string_view PodQosClass(const Json& pod) {
+  Ask ask;
+  for (const char* list : {"containers", "initContainers"}) {
+    const json::array* containers = kube::FindArray(pod, {"spec", list});
+    if (containers == nullptr) continue;
+    for (const Json& container : *containers) AddContainer(container, ask);
+  }
+  if (!ask.any) return "BestEffort";
+  return ask.guaranteed ? "Guaranteed" : "Burstable";
+}
+
+void AlignPodIps(Json& pod) {
+  json::object* status = kube::At(pod, {"status"}).if_object();
+  if (status == nullptr) return;
+  const std::string ip(StringAt(*status, "podIP"));
+  json::array* ips = ArrayAt(*status, "podIPs");
+  const bool listed = ips != nullptr && !ips->empty();
+  if (ip.empty()) {
+    if (listed) {
+      const std::string first(kube::FindString(ips->front(), {"ip"}));
+      (*status)["podIP"] = first;
+    }
+  } else if (!listed || kube::FindString(ips->front(), {"ip"}) != ip) {
+    (*status)["podIPs"] = json::array{json::object{{"ip", ip}}};
+  }
+}
+
+void PreparePodCreate(Json& pod) {
+  json::object status{{"phase", "Pending"}, {"qosClass", PodQosClass(pod)}};
+  const json::array* gates = kube::FindArray(pod, {"spec", "schedulingGates"});
+  if (gates != nullptr && !gates->empty()) {
+    status["conditions"] = json::array{json::object{
+        {"type", "PodScheduled"},
+        {"status", "False"},
+        {"lastProbeTime", nullptr},
+        {"lastTransitionTime", kube::FindString(pod, {"metadata", "creationTimestamp"})},
+        {"reason", "SchedulingGated"},
+        {"message", "Scheduling is blocked due to non-empty scheduling gates"}}};
+  }
+  kube::At(pod, {"status"}) = std::move(status);
+}
+
+void PreparePodUpdate(Json& pod, const Json& old) {
+  // Older objects may lack it.
+  const std::string_view before = kube::FindString(old, {"status", "qosClass"});
+  kube::At(pod, {"status", "qosClass"}) = before.empty() ? PodQosClass(pod) : before;
+}
+
+void PrepareNamespaceCreate(Json& object) {
+  kube::At(object, {"spec", "finalizers"}) = json::array{"kubernetes"};
+  kube::At(object, {"status"}) = json::object{{"phase", "Active"}};
+  const std::string name(kube::FindString(object, {"metadata", "name"}));
+  SetLabel(object, "kubernetes.io/metadata.name", name);
+}
+
+void PrepareNamespaceUpdate(Json& object, const Json& old) {
+  if (const Json* spec = kube::Find(old, {"spec"})) kube::At(object, {"spec"}) = *spec;
+  const std::string name(kube::FindString(object, {"metadata", "name"}));
+  SetLabel(object, "kubernetes.io/metadata.name", name);
+}
+
+void PrepareServiceUpdate(Json& object, const Json& old) {
+  if (kube::FindString(object, {"spec", "type"}) == "ExternalName") return;
+  json::object* spec = kube::At(object, {"spec"}).if_object();
+  if (spec == nullptr) return;
+  for (const char* field : {"clusterIP", "clusterIPs"}) {
+    if (const Json* before = kube::Find(old, {"spec", field})) SetIfUnset(*spec, field, *before);
+  }
+}
+
+void PreparePendingPhase(Json& object) {
+  kube::At(object, {"status"}) = json::object{{"phase", "Pending"}};
+}
+
+void PrepareJobCreate(Json& object) {
+  if (kube::FindBool(object, {"spec", "manualSelector"})) return;
+  const std::string uid(kube::FindString(object, {"metadata", "uid"}));
+  const std::string name(kube::FindString(object, {"metadata", "name"}));
+  json::object* labels = kube::At(object, {"spec", "template", "metadata", "labels"}).if_object();
+  if (labels == nullptr) {
+    labels = &kube::At(object, {"spec", "template", "metadata", "labels"}).emplace_object();
+  }
+  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
+    (*labels)[std::string(prefix) + "controller-uid"] = uid;
+    (*labels)[std::string(prefix) + "job-name"] = name;
+  }
+  kube::At(object, {"spec", "selector", "matchLabels", "batch.kubernetes.io/controller-uid"}) = uid;
+}
+
+}  // namespace koord::apiserver
