@@ -18,6 +18,9 @@ std::optional<uint64_t> ParseUint(std::string_view text);
 
 std::string Base64Encode(std::string_view bytes);
 std::optional<std::string> Base64Decode(std::string_view text);
+// The alphabet for URLs, without padding.
+std::string Base64UrlEncode(std::string_view bytes);
+std::optional<std::string> Base64UrlDecode(std::string_view text);
 
 bool IsValidUtf8(std::string_view text);
 

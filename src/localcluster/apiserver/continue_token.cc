@@ -39,8 +39,7 @@ bool IsPathClean(std::string_view start) {
 }  // namespace
 
 std::string ContinueToken::Encode() const {
-  const kube::Json token = kube::json::object{
-      {"v", kVersion}, {"rv", revision}, {"start", start}};
+  const kube::Json token = kube::json::object{{"v", kVersion}, {"rv", revision}, {"start", start}};
   return ToUrlAlphabet(Base64Encode(kube::Serialize(token)));
 }
 
@@ -58,13 +57,14 @@ StatusOr<ContinueToken> ContinueToken::Decode(std::string_view text) {
   token.start = kube::FindString(*parsed, {"start"});
   token.revision = kube::FindInt(*parsed, {"rv"});
   if (token.start.empty()) {
-    return Bad(fmt::format("continue key is not valid: encoded start key empty (version {})",
-                           kVersion));
+    return Bad(
+        fmt::format("continue key is not valid: encoded start key empty (version {})", kVersion));
   }
   if (token.revision == 0) {
-    return Bad(fmt::format("continue key is not valid: incorrect encoded start resourceVersion "
-                           "(version {})",
-                           kVersion));
+    return Bad(
+        fmt::format("continue key is not valid: incorrect encoded start resourceVersion "
+                    "(version {})",
+                    kVersion));
   }
   if (!IsPathClean(token.start)) {
     return Bad(fmt::format("continue key is not valid: {}", Quote(token.start)));

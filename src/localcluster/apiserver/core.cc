@@ -64,7 +64,7 @@ EntryPtr Core::Remove(const ResourceInfo& info, const std::string& key, const ku
 void Core::OnWritten(const std::string& stored_as, const EntryPtr& before, const EntryPtr& after) {
   while (!waiters_.empty() && waiters_.begin()->first <= store.revision()) {
     auto node = waiters_.extract(waiters_.begin());
-    loop.Post([task = std::move(node.mapped()->task)]() mutable { task(true); });
+    Post([task = std::move(node.mapped()->task)]() mutable { task(true); });
   }
   const auto it = observers_.find(stored_as);
   if (it == observers_.end()) return;

@@ -9,6 +9,7 @@
 #include "base/scope.h"
 #include "base/string_map.h"
 #include "localcluster/apiserver/api_server.h"
+#include "localcluster/apiserver/apply/field_schema.h"
 #include "localcluster/apiserver/crd/definition.h"
 #include "localcluster/apiserver/metrics.h"
 #include "localcluster/apiserver/registry/registry.h"
@@ -22,6 +23,8 @@ struct CustomState {
   std::shared_ptr<const CustomResource> resource;
   // Objects written at or before this revision have seen an older schema.
   Revision schema_since = 0;
+  // How field ownership divides its objects, by version.
+  std::map<std::string, std::shared_ptr<const OpenApiFieldSchema>, std::less<>> field_schemas;
   bool terminating = false;  // its definition is being deleted: no new objects
 };
 
@@ -42,9 +45,15 @@ struct Core {
   const CustomState* FindCustom(const ResourceInfo& info) const;
 
   WallTime now() const { return loop.clock().Now(); }
-  std::string NewUid();                 // a version 4 UUID
-  std::string NameSuffix();             // five characters that spell no words
-  std::string Timestamp() const;        // now, as creationTimestamp spells it
+  std::string NewUid();           // a version 4 UUID
+  std::string NameSuffix();       // five characters that spell no words
+  std::string Timestamp() const;  // now, as creationTimestamp spells it
+
+  // As the store's, but not after the server is gone.
+  void WhenDurable(Revision revision, Task task) {
+    store.WhenDurable(revision, scope_.Wrap(std::move(task)));
+  }
+  void Post(Task task) { loop.Post(scope_.Wrap(std::move(task))); }
 
   // Runs `task` once the store has reached `revision`, or after 3 s with false.
   void WhenReached(Revision revision, absl::AnyInvocable<void(bool reached)> task);
@@ -67,6 +76,7 @@ struct Core {
 
   std::multimap<Revision, std::unique_ptr<Waiter>> waiters_;
   StringMap<std::vector<Observer>> observers_;
+  Scope scope_;
 };
 
 // The key of an object in the store.

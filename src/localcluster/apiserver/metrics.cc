@@ -55,9 +55,9 @@ struct Metrics::Impl {
                                                  {"resource", std::string(labels.resource)},
                                                  {"subresource", std::string(labels.subresource)},
                                                  {"code", std::to_string(code)}});
-    counters.emplace(Key(labels.verb, labels.group, labels.version, labels.resource,
-                         labels.subresource, code),
-                     &counter);
+    counters.emplace(
+        Key(labels.verb, labels.group, labels.version, labels.resource, labels.subresource, code),
+        &counter);
     return counter;
   }
 };

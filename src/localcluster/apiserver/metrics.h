@@ -7,8 +7,8 @@
 
 namespace koord::apiserver {
 
-// What /metrics tells: requests by kind and outcome, how long they took, and open watches, under the
-// names that a kube-apiserver uses.
+// What /metrics tells: requests by kind and outcome, how long they took, and open watches, under
+// the names that a kube-apiserver uses.
 class Metrics {
  public:
   struct RequestLabels {

@@ -49,8 +49,10 @@ bool Differs(const Json& object, const Json& old, std::initializer_list<std::str
 
 bool CountsAsNewGeneration(const ResourceInfo& info, const Json& object, const Json& old) {
   switch (StrategyOf(info).generation) {
-    case GenerationRule::kNever: return false;
-    case GenerationRule::kSpec: return Differs(object, old, {"spec"});
+    case GenerationRule::kNever:
+      return false;
+    case GenerationRule::kSpec:
+      return Differs(object, old, {"spec"});
     case GenerationRule::kSpecAndAnnotations:
       return Differs(object, old, {"spec"}) || Differs(object, old, {"metadata", "annotations"});
     case GenerationRule::kContent:

@@ -10,13 +10,14 @@
 // The rules of metadata that hold for every kind.
 namespace koord::apiserver {
 
-// A new object as the client sent it: its namespace must be that of the URL, and what only the server
-// may set is dropped.
+// A new object as the client sent it: its namespace must be that of the URL, and what only the
+// server may set is dropped.
 Status AcceptNewMeta(const ResourceInfo& info, std::string_view ns, kube::Json& object);
 // Name (generated if asked for), uid, creation time and generation of an object about to be stored.
 void CompleteNewMeta(Core& core, const ResourceInfo& info, kube::Json& object);
 
-// A changed object as the client sent it: it must be the one in the URL, and the one that is stored.
+// A changed object as the client sent it: it must be the one in the URL, and the one that is
+// stored.
 Status AcceptUpdatedMeta(const ResourceInfo& info, std::string_view ns, std::string_view name,
                          kube::Json& object, const kube::Json& old);
 // What only the server may set stays as it was.

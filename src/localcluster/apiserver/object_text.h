@@ -14,10 +14,10 @@
 namespace koord::apiserver {
 
 // Serialises an object in that form; its own kind, apiVersion and resourceVersion do not matter.
-std::string ObjectText(std::string_view api_version, std::string_view kind, const kube::Json& object,
-                       std::string_view resource_version);
-std::string ObjectText(std::string_view api_version, std::string_view kind, const kube::Json& object,
-                       Revision revision);
+std::string ObjectText(std::string_view api_version, std::string_view kind,
+                       const kube::Json& object, std::string_view resource_version);
+std::string ObjectText(std::string_view api_version, std::string_view kind,
+                       const kube::Json& object, Revision revision);
 
 // "metadata":{...},...}: what follows kind and apiVersion, with the final brace.
 std::string_view WithoutKind(std::string_view text);

@@ -25,7 +25,7 @@ void FindAndRespond(Core& core, RequestPtr request) {
   EntryPtr entry = core.store.Get(request->info->stored_as(), KeyOf(request->ns, request->name));
   if (entry != nullptr) return RespondEntry(core, std::move(request), 200, std::move(entry));
   // That it is gone may itself be news that is not durable yet.
-  core.store.WhenDurable(core.store.revision(), [&core, request, &resource] {
+  core.WhenDurable(core.store.revision(), [&core, request, &resource] {
     RespondError(core, *request, ObjectNotFound(resource, request->name));
   });
 }
@@ -93,14 +93,14 @@ void ListNow(Core& core, RequestPtr request, const ListOptions& options,
       return RespondExpiredToken(core, *request, *options.next);
     }
     if (absl::IsOutOfRange(page.status())) {
-      return RespondError(core, *request,
-                          Error(410, "Expired",
-                                "The resourceVersion for the provided list is too old."));
+      return RespondError(
+          core, *request,
+          Error(410, "Expired", "The resourceVersion for the provided list is too old."));
     }
     return RespondError(core, *request, page.status());
   }
   const Revision seen = std::min(page->revision, core.store.revision());
-  core.store.WhenDurable(seen, [&core, request, page = std::move(*page)] {
+  core.WhenDurable(seen, [&core, request, page = std::move(*page)] {
     Respond(core, *request, 200, RenderList(core, *request, page));
   });
 }
@@ -119,7 +119,7 @@ void GetObject(Core& core, RequestPtr request) {
 void ListObjects(Core& core, RequestPtr request) {
   const StatusOr<ListOptions> options = ListOptions::ForList(*request);
   if (!options.ok()) return RespondError(core, *request, options.status());
-  StatusOr<Selection> selection = Selection::Of(core, *request);
+  StatusOr<Selection> selection = Selection::Of(*request);
   if (!selection.ok()) return RespondError(core, *request, selection.status());
   core.WhenReached(options->revision, [&core, request, options = *options,
                                        selection = std::move(*selection)](bool reached) {
@@ -145,21 +145,21 @@ StatusOr<ListPage> ReadPage(const Core& core, const Request& request, const List
   page.revision = at != 0 ? at : core.store.revision();
   const std::string start = options.next ? prefix + options.next->start : prefix;
   size_t after = 0;
-  const Status status =
-      core.store.Range(resource, prefix, start, at, [&](const EntryPtr& entry) {
-        if (limit != 0 && page.entries.size() == limit) {
-          // One more match proves that there is a next page; without selectors all are counted.
-          if (!selection.Matches(*entry)) return true;
-          ++after;
-          return selection.everything();
-        }
-        if (selection.Matches(*entry)) page.entries.push_back(entry);
-        return true;
-      });
+  const Status status = core.store.Range(resource, prefix, start, at, [&](const EntryPtr& entry) {
+    if (limit != 0 && page.entries.size() == limit) {
+      // One more match proves that there is a next page; without selectors all are counted.
+      if (!selection.Matches(*entry)) return true;
+      ++after;
+      return selection.everything();
+    }
+    if (selection.Matches(*entry)) page.entries.push_back(entry);
+    return true;
+  });
   if (!status.ok()) return status;
   if (after > 0) {
     const std::string_view last = page.entries.back()->key;
-    ContinueToken next{static_cast<int64_t>(page.revision), std::string(last.substr(prefix.size()))};
+    ContinueToken next{static_cast<int64_t>(page.revision),
+                       std::string(last.substr(prefix.size()))};
     next.start += '\0';
     page.next = next.Encode();
     if (selection.everything()) page.remaining = after;

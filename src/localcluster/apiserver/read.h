@@ -14,7 +14,7 @@ void ListObjects(Core& core, RequestPtr request);
 struct ListPage {
   std::vector<EntryPtr> entries;
   Revision revision = 0;
-  std::string next;                         // continue token; empty on the last page
+  std::string next;                 // continue token; empty on the last page
   std::optional<size_t> remaining;  // how many follow, where that is known
 };
 

@@ -14,8 +14,8 @@ constexpr std::string_view kOffered = "application/json";
 
 // Null if `media` asks for something that we cannot make.
 std::optional<Output> OutputFor(const MediaType& media) {
-  const bool json = media.type == "application/json" || media.type == "application/*" ||
-                    media.type == "*/*";
+  const bool json =
+      media.type == "application/json" || media.type == "application/*" || media.type == "*/*";
   if (!json) return {};
   const std::string_view as = media.Get("as");
   if (as.empty()) return Output{};

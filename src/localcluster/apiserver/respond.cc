@@ -50,7 +50,11 @@ void Respond(Core& core, Request& request, int code, std::string body,
   kube::HttpResponse response = ResponseHead(request, code, content_type);
   const bool pretty = content_type == kJson && request.pretty();
   response.body = pretty ? Indented(body) : std::move(body);
-  Count(core, request, code);
+  RespondWith(core, request, std::move(response));
+}
+
+void RespondWith(Core& core, Request& request, kube::HttpResponse response) {
+  Count(core, request, response.status);
   request.writer->Finish(std::move(response));
 }
 
@@ -62,8 +66,7 @@ void RespondError(Core& core, Request& request, const Status& status) {
   }
   response.body = kube::Serialize(error.ToJson());
   if (request.pretty()) response.body = Indented(response.body);
-  Count(core, request, error.code);
-  request.writer->Finish(std::move(response));
+  RespondWith(core, request, std::move(response));
 }
 
 void RespondNoSuchPath(Core& core, Request& request) {
@@ -77,8 +80,7 @@ void StartStream(Core& core, Request& request) {
 
 void RespondEntry(Core& core, RequestPtr request, int code, EntryPtr entry) {
   const Revision revision = entry->revision;
-  core.store.WhenDurable(revision, [&core, request = std::move(request), code,
-                                    entry = std::move(entry)] {
+  core.WhenDurable(revision, [&core, request = std::move(request), code, entry = std::move(entry)] {
     Respond(core, *request, code, RenderEntry(core, *request, *entry));
   });
 }
@@ -86,9 +88,12 @@ void RespondEntry(Core& core, RequestPtr request, int code, EntryPtr entry) {
 std::string RenderEntry(const Core& core, const Request& request, const Entry& entry) {
   std::string scratch;
   switch (request.output.kind) {
-    case Output::Kind::kObject: return std::string(TextIn(core, *request.info, entry, scratch));
-    case Output::Kind::kPartial: return PartialText(entry.value, request.output.version);
-    case Output::Kind::kTable: break;
+    case Output::Kind::kObject:
+      return std::string(TextIn(core, *request.info, entry, scratch));
+    case Output::Kind::kPartial:
+      return PartialText(entry.value, request.output.version);
+    case Output::Kind::kTable:
+      break;
   }
   const kube::Json object = LoadObject(core, *request.info, entry);
   TableOptions options = TableOptionsFor(core, request);

@@ -15,6 +15,8 @@ inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 // Answers a request at once. JSON is indented where the client likes that.
 void Respond(Core& core, Request& request, int code, std::string body,
              std::string_view content_type = kJson);
+// An answer with headers of its own, made from ResponseHead.
+void RespondWith(Core& core, Request& request, kube::HttpResponse response);
 void RespondError(Core& core, Request& request, const Status& status);
 // 404 in plain text: nobody serves this path.
 void RespondNoSuchPath(Core& core, Request& request);

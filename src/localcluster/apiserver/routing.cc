@@ -30,8 +30,8 @@ bool TakeVersion(Segments& rest, std::string_view& group, std::string_view& vers
   return false;
 }
 
-// "namespaces/<ns>/<resource>/..." is about the resource; "namespaces/<ns>" and its subresources are
-// about the namespace itself.
+// "namespaces/<ns>/<resource>/..." is about the resource; "namespaces/<ns>" and its subresources
+// are about the namespace itself.
 std::string TakeNamespace(Segments& rest) {
   if (rest.size() < 3 || rest[0] != "namespaces") return "";
   if (rest.size() == 3 && IsNamespaceSubresource(rest[2])) return "";

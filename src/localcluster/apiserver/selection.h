@@ -1,10 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
-#include "kube/selector.h"
-#include "localcluster/apiserver/core.h"
+#include "kube/selectors.h"
 #include "localcluster/apiserver/request.h"
 #include "localcluster/apiserver/storage/store.h"
 
@@ -14,18 +15,30 @@ namespace koord::apiserver {
 class Selection {
  public:
   // From labelSelector, fieldSelector and, for a watch of one object, the name in the path.
-  static StatusOr<Selection> Of(const Core& core, const Request& request);
+  static StatusOr<Selection> Of(const Request& request);
 
   bool Matches(const Entry& entry) const;
   // True if every object is meant: then a page can tell how many are left.
   bool everything() const { return labels_.empty() && fields_.empty(); }
 
  private:
-  std::string_view FieldOf(const Entry& entry, std::string_view field) const;
+  // One requirement on a field, resolved to where entries keep it.
+  struct Field {
+    // Fields that custom resources declare are looked up in the document: entries that come back
+    // from disk are indexed before their definition is known.
+    enum class Source { kName, kNamespace, kIndex, kDocument };
+    Source source = Source::kIndex;
+    SelectableField known;
+    std::string value;
+    bool equal = true;
+  };
 
-  ResourceInfoPtr info_;
-  kube::LabelQuery labels_;
-  kube::FieldQuery fields_;
+  static StatusOr<Field> Resolve(const ResourceInfo& info,
+                                 const kube::FieldMatcher::Requirement& requirement);
+  static bool HasValue(const Field& field, const Entry& entry);
+
+  kube::LabelMatcher labels_;
+  std::vector<Field> fields_;
 };
 
 }  // namespace koord::apiserver

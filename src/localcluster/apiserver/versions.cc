@@ -58,8 +58,7 @@ void IndexLabels(const Json& object, Entry& entry) {
 
 void IndexFields(const std::vector<SelectableField>& fields, const Json& object, Entry& entry) {
   for (const SelectableField& field : fields) {
-    const Json* value = Walk(object, field.path);
-    std::string text = value == nullptr ? field.otherwise : ScalarText(*value);
+    std::string text = FieldText(field, object);
     if (!text.empty()) entry.fields.emplace_back(field.indexed_as, std::move(text));
   }
   std::sort(entry.fields.begin(), entry.fields.end());
@@ -67,6 +66,11 @@ void IndexFields(const std::vector<SelectableField>& fields, const Json& object,
 }
 
 }  // namespace
+
+std::string FieldText(const SelectableField& field, const Json& object) {
+  const Json* value = Walk(object, field.path);
+  return value == nullptr ? field.otherwise : ScalarText(*value);
+}
 
 Json LoadObject(const Core& core, const ResourceInfo& info, const Entry& entry) {
   auto parsed = kube::ParseJson(entry.value);
@@ -101,15 +105,14 @@ Entry MakeEntry(const ResourceInfo& info, std::string key, const Json& object, R
   if (IsEventView(info)) {
     Json stored = object;
     EventToCore(stored);
-    entry.value =
-        ObjectText(info.stored_api_version(), info.resource.kind, stored, revision);
+    entry.value = ObjectText(info.stored_api_version(), info.resource.kind, stored, revision);
     IndexLabels(stored, entry);
     IndexFields(info.selectable_fields, stored, entry);
     return entry;
   }
   entry.value = ObjectText(info.stored_api_version(), info.resource.kind, object, revision);
   IndexLabels(object, entry);
-  IndexFields(info.selectable_fields, object, entry);
+  if (!info.custom) IndexFields(info.selectable_fields, object, entry);
   return entry;
 }
 

@@ -24,6 +24,9 @@ Entry MakeEntry(const ResourceInfo& info, std::string key, const kube::Json& obj
 // The same entry as the last state of a deleted object, or as seen at a later revision.
 Entry AtRevision(const Entry& entry, Revision revision);
 
+// What a field selector compares: the text of the member, or what stands for its absence.
+std::string FieldText(const SelectableField& field, const kube::Json& object);
+
 // A stored object's selectable field, by the path of its member ("spec.nodeName"); "" if unset.
 std::string_view IndexedField(const Entry& entry, std::string_view path);
 

@@ -71,10 +71,10 @@ class Watches::Watch : public std::enable_shared_from_this<Watches::Watch> {
   std::string Rendered(const Entry& entry);
   void Write(Frame frame);
   void CutOff();
-  void WriteText(std::string text) {
-    Write(std::make_shared<const std::string>(std::move(text)));
+  void WriteText(std::string text) { Write(std::make_shared<const std::string>(std::move(text))); }
+  bool Matches(const EntryPtr& entry) const {
+    return entry != nullptr && selection_.Matches(*entry);
   }
-  bool Matches(const EntryPtr& entry) const { return entry != nullptr && selection_.Matches(*entry); }
 
   Watches& owner_;
   Core& core_;
@@ -122,13 +122,13 @@ void Watches::Watch::StartFrom(Revision revision) {
 void Watches::Watch::SendInitial() {
   std::vector<EntryPtr> entries;
   const Revision revision = core_.store.revision();
-  const Status status = core_.store.Range(stored_as(), prefix_, prefix_, 0,
-                                          [&](const EntryPtr& entry) {
-                                            if (Matches(entry)) entries.push_back(entry);
-                                            return true;
-                                          });
+  const Status status =
+      core_.store.Range(stored_as(), prefix_, prefix_, 0, [&](const EntryPtr& entry) {
+        if (Matches(entry)) entries.push_back(entry);
+        return true;
+      });
   if (!status.ok()) return Fail(status);
-  core_.store.WhenDurable(revision, scope_.Wrap([this, entries = std::move(entries), revision] {
+  core_.WhenDurable(revision, scope_.Wrap([this, entries = std::move(entries), revision] {
     SendInitialEntries(entries, revision);
     Subscribe(revision);
   }));
@@ -148,9 +148,8 @@ void Watches::Watch::SendInitialEntries(const std::vector<EntryPtr>& entries, Re
 
 void Watches::Watch::Subscribe(Revision after) {
   if (ended_) return;
-  auto subscription = core_.store.Watch(stored_as(), after, scope_.Wrap([this](auto changes) {
-    OnChanges(changes);
-  }));
+  auto subscription = core_.store.Watch(stored_as(), after,
+                                        scope_.Wrap([this](auto changes) { OnChanges(changes); }));
   if (!subscription.ok()) {
     return Fail(ExpiredRevision(after, core_.store.compacted_revision()));
   }
@@ -256,7 +255,8 @@ std::string Watches::Watch::BookmarkObject(Revision revision, bool initial_end) 
       {"apiVersion", meta_version},
       {"metadata", json::object{{"resourceVersion", std::to_string(revision)}}},
       {"columnDefinitions", nullptr},
-      {"rows", json::array{json::object{{"cells", json::array()}, {"object", std::move(partial)}}}}});
+      {"rows",
+       json::array{json::object{{"cells", json::array()}, {"object", std::move(partial)}}}}});
 }
 
 void Watches::Watch::Write(Frame frame) {
@@ -295,7 +295,7 @@ Watches::~Watches() = default;
 void Watches::Start(RequestPtr request) {
   StatusOr<ListOptions> options = ListOptions::ForWatch(*request);
   if (!options.ok()) return RespondError(core_, *request, options.status());
-  StatusOr<Selection> selection = Selection::Of(core_, *request);
+  StatusOr<Selection> selection = Selection::Of(*request);
   if (!selection.ok()) return RespondError(core_, *request, selection.status());
   const uint64_t id = next_id_++;
   auto watch = std::make_shared<Watch>(*this, id, std::move(request), std::move(*options),

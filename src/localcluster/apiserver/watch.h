@@ -11,9 +11,9 @@ namespace koord::apiserver {
 
 // Streams changes to clients.
 //
-// A watch that starts at a revision gets every later change in order, or is told at once that history
-// no longer reaches back so far. One that starts without gets the present state first. A reader that
-// lets a thousand events pile up for five seconds is cut off: it resumes where it was.
+// A watch that starts at a revision gets every later change in order, or is told at once that
+// history no longer reaches back so far. One that starts without gets the present state first. A
+// reader that lets a thousand events pile up for five seconds is cut off: it resumes where it was.
 class Watches {
  public:
   explicit Watches(Core& core);

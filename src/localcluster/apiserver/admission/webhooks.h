@@ -88,6 +88,13 @@ class Webhooks {
   void SetValidating(const std::vector<kube::Json>& configurations);
   void Register(InProcessHook hook);
 
+  // Whether anybody wants to see requests of this kind at all; cheap, and true does not mean that
+  // selectors match as well.
+  bool Mutates(Operation operation, const kube::Resource& resource,
+               std::string_view subresource) const;
+  bool Validates(Operation operation, const kube::Resource& resource,
+                 std::string_view subresource) const;
+
   // `done` runs inside the call if nothing has to be asked over the network, which is also the fast
   // way: with no hook for a request both cost next to nothing.
   void Mutate(AdmissionRequest request, Done done);

@@ -131,7 +131,11 @@ std::vector<Entry> CoreEntries() {
       Entry(kConfigMaps, {"cm"}),
       Entry(kSecrets).Field("type"),
       events,
-      Entry(kServices, {"svc"}).Categories(kAll).Status().Field("spec.clusterIP").Field("spec.type"),
+      Entry(kServices, {"svc"})
+          .Categories(kAll)
+          .Status()
+          .Field("spec.clusterIP")
+          .Field("spec.type"),
       Entry(kServiceAccounts, {"sa"}).Sub("token", token, kCreateOnly),
       Entry(kPersistentVolumes, {"pv"}).Status(),
       Entry(kPersistentVolumeClaims, {"pvc"}).Status(),
@@ -156,10 +160,8 @@ std::vector<Entry> WorkloadEntries() {
       Entry(kStatefulSets, {"sts"}).Categories(kAll).Status().Scale(),
       Entry(kDaemonSets, {"ds"}).Categories(kAll).Status(),
       Entry(kControllerRevisions),
-      Entry(kJobs)
-          .Categories(kAll)
-          .Status()
-          .Field("status.successful", {"status", "succeeded"}, "0"),
+      Entry(kJobs).Categories(kAll).Status().Field("status.successful", {"status", "succeeded"},
+                                                   "0"),
       Entry(kCronJobs, {"cj"}).Categories(kAll).Status(),
       Entry(kPodDisruptionBudgets, {"pdb"}).Status(),
       Entry(kPriorityClasses, {"pc"}),
@@ -231,8 +233,8 @@ std::vector<Entry> PolicyEntries() {
 
 std::vector<ResourceInfoPtr> BuiltinResources() {
   std::vector<ResourceInfoPtr> resources;
-  for (const auto& entries : {CoreEntries(), WorkloadEntries(), StorageEntries(), DeviceEntries(),
-                              PolicyEntries()}) {
+  for (const auto& entries :
+       {CoreEntries(), WorkloadEntries(), StorageEntries(), DeviceEntries(), PolicyEntries()}) {
     for (const Entry& entry : entries) resources.push_back(entry.Build());
   }
   return resources;

@@ -21,7 +21,8 @@ Strategy Pods() {
           .validate_update = ValidatePodUpdate};
 }
 
-Strategy Workload(void (*defaults)(kube::Json&), void (*validate)(const kube::Json&, FieldErrors&)) {
+Strategy Workload(void (*defaults)(kube::Json&),
+                  void (*validate)(const kube::Json&, FieldErrors&)) {
   return {.generation = GenerationRule::kSpec,
           .set_defaults = defaults,
           .validate = validate,
@@ -111,8 +112,7 @@ std::map<std::string, Strategy> WorkloadStrategies() {
 }
 
 std::map<std::string, Strategy> OtherStrategies() {
-  const Strategy webhooks{.unconditional_update = false,
-                          .generation = GenerationRule::kContent};
+  const Strategy webhooks{.unconditional_update = false, .generation = GenerationRule::kContent};
   const Strategy devices{.returns_deleted = true, .generation = GenerationRule::kSpec};
   return {
       {"storageclasses.storage.k8s.io",

@@ -52,8 +52,7 @@ inline void CheckUnchanged(const Json& object, const Json& old,
   const Json* before = kube::Find(old, where);
   const Json none;
   if (kube::Equal(now == nullptr ? none : *now, before == nullptr ? none : *before)) return;
-  errors.push_back(
-      Invalid(std::string(path), now == nullptr ? none : *now, "field is immutable"));
+  errors.push_back(Invalid(std::string(path), now == nullptr ? none : *now, "field is immutable"));
 }
 
 }  // namespace koord::apiserver

@@ -60,8 +60,7 @@ void DefaultEndpoints(Json& object) {
   json::object* root = object.if_object();
   if (root == nullptr) return;
   ForEachObject(*root, "subsets", [](json::object& subset) {
-    ForEachObject(subset, "ports",
-                  [](json::object& port) { SetIfUnset(port, "protocol", "TCP"); });
+    ForEachObject(subset, "ports", [](json::object& port) { SetIfUnset(port, "protocol", "TCP"); });
   });
 }
 
@@ -96,7 +95,8 @@ void DefaultCsiDriver(Json& object) {
   json::object* spec = SpecOf(object);
   if (spec == nullptr) return;
   SetIfUnset(*spec, "attachRequired", true);
-  for (const char* flag : {"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"}) {
+  for (const char* flag :
+       {"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"}) {
     SetIfUnset(*spec, flag, false);
   }
   SetIfUnset(*spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");

@@ -17,8 +17,7 @@ void DefaultTemplate(json::object& spec) {
 }
 
 const json::object* TemplateLabels(const Json& object) {
-  const json::object* labels =
-      kube::FindObject(object, {"spec", "template", "metadata", "labels"});
+  const json::object* labels = kube::FindObject(object, {"spec", "template", "metadata", "labels"});
   return labels == nullptr || labels->empty() ? nullptr : labels;
 }
 

@@ -81,7 +81,9 @@ FieldError NotFoundValue(std::string field, const kube::Json& value) {
 }
 
 FieldError TooLong(std::string field, size_t limit) {
-  return {FieldError::Kind::kTooLong, std::move(field), {},
+  return {FieldError::Kind::kTooLong,
+          std::move(field),
+          {},
           fmt::format("may not be more than {} bytes", limit)};
 }
 

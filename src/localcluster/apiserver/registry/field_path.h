@@ -10,8 +10,8 @@ namespace koord::apiserver {
 //   const FieldPath containers = spec / "containers";
 //   errors.push_back(Required(containers[2] / "name"));   // "spec.containers[2].name"
 //
-// A path points to its parent, which therefore must be a variable that outlives it; one-off paths are
-// for arguments.
+// A path points to its parent, which therefore must be a variable that outlives it; one-off paths
+// are for arguments.
 class FieldPath {
  public:
   explicit FieldPath(std::string_view root) : name_(root) {}

@@ -11,14 +11,16 @@ namespace {
 // What a container asks for of cpu and memory. Quantities are canonical: equal texts are equal
 // amounts, and "0" is nothing.
 struct Ask {
-  bool any = false;         // requests or limits something
+  bool any = false;        // requests or limits something
   bool guaranteed = true;  // limits both, and requests exactly that
 };
 
 void AddContainer(const Json& container, Ask& ask) {
   for (const char* resource : {"cpu", "memory"}) {
-    const std::string_view request = kube::FindString(container, {"resources", "requests", resource}, "0");
-    const std::string_view limit = kube::FindString(container, {"resources", "limits", resource}, "0");
+    const std::string_view request =
+        kube::FindString(container, {"resources", "requests", resource}, "0");
+    const std::string_view limit =
+        kube::FindString(container, {"resources", "limits", resource}, "0");
     if (request != "0" || limit != "0") ask.any = true;
     if (limit == "0" || request != limit) ask.guaranteed = false;
   }
@@ -108,8 +110,7 @@ void PrepareJobCreate(Json& object) {
   if (kube::FindBool(object, {"spec", "manualSelector"})) return;
   const std::string uid(kube::FindString(object, {"metadata", "uid"}));
   const std::string name(kube::FindString(object, {"metadata", "name"}));
-  json::object* labels =
-      kube::At(object, {"spec", "template", "metadata", "labels"}).if_object();
+  json::object* labels = kube::At(object, {"spec", "template", "metadata", "labels"}).if_object();
   if (labels == nullptr) {
     labels = &kube::At(object, {"spec", "template", "metadata", "labels"}).emplace_object();
   }

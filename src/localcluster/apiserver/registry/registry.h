@@ -37,8 +37,8 @@ class Registry {
   // Core first, then by name.
   const std::vector<ApiGroup>& groups() const { return groups_; }
 
-  // All served versions of one custom resource; replaces what was there. A group of which nothing is
-  // left disappears.
+  // All served versions of one custom resource; replaces what was there. A group of which nothing
+  // is left disappears.
   void SetCustom(std::string_view group, std::string_view resource,
                  std::vector<ResourceInfoPtr> versions);
   void RemoveCustom(std::string_view group, std::string_view resource);
@@ -53,8 +53,8 @@ class Registry {
   uint64_t generation_ = 1;
 };
 
-// Kubernetes' order of versions: v10 before v2 before v1 before v2beta1 before v1alpha1; other names
-// last, by alphabet. True if `a` is preferred to `b`.
+// Kubernetes' order of versions: v10 before v2 before v1 before v2beta1 before v1alpha1; other
+// names last, by alphabet. True if `a` is preferred to `b`.
 bool PreferredVersion(std::string_view a, std::string_view b);
 
 const Strategy& StrategyOf(const ResourceInfo& info);

@@ -33,8 +33,8 @@ struct SelectableField {
   std::string indexed_as;         // the path joined by dots: under which entries keep the value
 };
 
-// Everything that discovery, routing, printing and documentation need to know of one resource in one
-// version. Built-in resources are described by `type`, custom ones by `schema`.
+// Everything that discovery, routing, printing and documentation need to know of one resource in
+// one version. Built-in resources are described by `type`, custom ones by `schema`.
 struct ResourceInfo {
   kube::Resource resource;
   std::string singular;
@@ -48,8 +48,8 @@ struct ResourceInfo {
   const kube::Type* type = nullptr;  // null for custom and schema-less resources
   // How objects of this resource live. Null means that of custom resources.
   const Strategy* strategy = nullptr;
-  // Objects are stored under this name and in this version; versions of one resource share both, and
-  // so do the two kinds of events. Empty: the resource's own.
+  // Objects are stored under this name and in this version; versions of one resource share both,
+  // and so do the two kinds of events. Empty: the resource's own.
   std::string storage_name;
   std::string storage_api_version;
 

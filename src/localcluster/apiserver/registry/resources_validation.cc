@@ -19,7 +19,8 @@ std::optional<kube::Quantity> AmountOf(const Json& value) {
 
 bool IsHugePages(std::string_view name) { return name.starts_with("hugepages-"); }
 
-// Extended resources and huge pages are handed out as they are: what is requested is what is limited.
+// Extended resources and huge pages are handed out as they are: what is requested is what is
+// limited.
 bool AllowsOvercommit(std::string_view name) {
   return !IsExtendedResource(name) && !IsHugePages(name);
 }
@@ -54,9 +55,9 @@ void ValidateRequestAgainstLimit(std::string_view name, const Json& request, con
     errors.push_back(Invalid(
         path, request, fmt::format("must be equal to {} limit of {}", name, most->ToString())));
   } else if (*wanted > *most) {
-    errors.push_back(
-        Invalid(path, request,
-                fmt::format("must be less than or equal to {} limit of {}", name, most->ToString())));
+    errors.push_back(Invalid(
+        path, request,
+        fmt::format("must be less than or equal to {} limit of {}", name, most->ToString())));
   }
 }
 
@@ -71,7 +72,8 @@ bool IsExtendedResource(std::string_view name) {
 }
 
 void ValidateResourceList(const json::object& list, const FieldPath& path, FieldErrors& errors) {
-  for (const auto& pair : list) ValidateAmount(pair.key(), pair.value(), path.Key(pair.key()), errors);
+  for (const auto& pair : list)
+    ValidateAmount(pair.key(), pair.value(), path.Key(pair.key()), errors);
 }
 
 void ValidateResources(const json::object& resources, const FieldPath& path, FieldErrors& errors) {

@@ -13,15 +13,15 @@ enum class GenerationRule {
   kContent,             // a change of anything but metadata and status
 };
 
-// How the server treats the objects of one resource, where resources differ. A function that is null
-// does nothing.
+// How the server treats the objects of one resource, where resources differ. A function that is
+// null does nothing.
 struct Strategy {
   NameRule name = NameRule::kSubdomain;
-  bool unconditional_update = true;  // a PUT without resourceVersion: the last writer wins
-  bool create_on_update = false;     // a PUT of an object that does not exist creates it
-  bool graceful_deletion = false;    // objects wait out a grace period
+  bool unconditional_update = true;     // a PUT without resourceVersion: the last writer wins
+  bool create_on_update = false;        // a PUT of an object that does not exist creates it
+  bool graceful_deletion = false;       // objects wait out a grace period
   bool keeps_status_on_create = false;  // nodes register with their status
-  bool returns_deleted = false;      // DELETE answers with the object instead of a Status
+  bool returns_deleted = false;         // DELETE answers with the object instead of a Status
   GenerationRule generation = GenerationRule::kNever;
 
   // Fills in what the user left out. Must not change an object that it has already filled in.

@@ -5,7 +5,8 @@
 #include "localcluster/apiserver/registry/names.h"
 
 // What makes an object unacceptable, kind by kind. Functions append to `errors` what they find, in
-// Kubernetes' words; they expect objects that have been decoded and defaulted, and survive any other.
+// Kubernetes' words; they expect objects that have been decoded and defaulted, and survive any
+// other.
 namespace koord::apiserver {
 
 // Names, labels, annotations, owners and finalizers of an object about to be stored.
@@ -31,8 +32,10 @@ void ValidateDaemonSet(const kube::Json& object, FieldErrors& errors);
 void ValidateReplicationController(const kube::Json& object, FieldErrors& errors);
 void ValidateJob(const kube::Json& object, FieldErrors& errors);
 void ValidateCronJob(const kube::Json& object, FieldErrors& errors);
-void ValidateSelectorUnchanged(const kube::Json& object, const kube::Json& old, FieldErrors& errors);
-void ValidateStatefulSetUpdate(const kube::Json& object, const kube::Json& old, FieldErrors& errors);
+void ValidateSelectorUnchanged(const kube::Json& object, const kube::Json& old,
+                               FieldErrors& errors);
+void ValidateStatefulSetUpdate(const kube::Json& object, const kube::Json& old,
+                               FieldErrors& errors);
 void ValidateJobUpdate(const kube::Json& object, const kube::Json& old, FieldErrors& errors);
 void ValidateControllerRevisionUpdate(const kube::Json& object, const kube::Json& old,
                                       FieldErrors& errors);

@@ -51,8 +51,8 @@ void ValidateFinalizers(const json::object& meta, const FieldPath& path, FieldEr
     foreground |= *name == "foregroundDeletion";
   }
   if (orphan && foreground) {
-    errors.push_back(Invalid(list, *finalizers,
-                             "finalizer orphan and foregroundDeletion cannot be both set"));
+    errors.push_back(
+        Invalid(list, *finalizers, "finalizer orphan and foregroundDeletion cannot be both set"));
   }
 }
 

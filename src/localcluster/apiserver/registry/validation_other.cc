@@ -131,8 +131,8 @@ void ValidateEvent(const Json& object, FieldErrors& errors) {
   const std::string_view about = kube::FindString(object, {"involvedObject", "namespace"});
   if (about.empty()) {
     if (ns != "default" && ns != "kube-system") {
-      errors.push_back(Invalid("involvedObject.namespace", Text(about),
-                               "does not match event.namespace"));
+      errors.push_back(
+          Invalid("involvedObject.namespace", Text(about), "does not match event.namespace"));
     }
   } else if (about != ns) {
     errors.push_back(
@@ -144,7 +144,8 @@ void ValidateService(const Json& object, FieldErrors& errors) {
   const json::object* spec = SpecOf(object, errors);
   if (spec == nullptr) return;
   const FieldPath path("spec");
-  CheckOneOf(*spec, "type", path, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}, errors);
+  CheckOneOf(*spec, "type", path, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"},
+             errors);
   CheckOneOf(*spec, "sessionAffinity", path, {"ClientIP", "None"}, errors);
   const std::string_view type = StringAt(*spec, "type");
   const std::string_view cluster_ip = StringAt(*spec, "clusterIP");
@@ -213,8 +214,7 @@ void ValidatePersistentVolumeClaim(const Json& object, FieldErrors& errors) {
   }
 }
 
-void ValidatePersistentVolumeClaimUpdate(const Json& object, const Json& old,
-                                         FieldErrors& errors) {
+void ValidatePersistentVolumeClaimUpdate(const Json& object, const Json& old, FieldErrors& errors) {
   // A claim grows, is bound once, and otherwise stays what it was.
   const json::object* spec = kube::FindObject(object, {"spec"});
   const json::object* before = kube::FindObject(old, {"spec"});
@@ -265,8 +265,8 @@ void ValidatePodDisruptionBudget(const Json& object, FieldErrors& errors) {
     CheckNotNegative(*spec, field, path, errors);
     const std::string_view text = StringAt(*spec, field);
     if (text.empty()) continue;
-    const auto percent = text.ends_with('%') ? ParseInt(text.substr(0, text.size() - 1))
-                                             : std::optional<int64_t>();
+    const auto percent =
+        text.ends_with('%') ? ParseInt(text.substr(0, text.size() - 1)) : std::optional<int64_t>();
     if (!percent || *percent < 0) {
       errors.push_back(Invalid(path / field, Text(text), "must be an integer or percentage"));
     } else if (*percent > 100) {
@@ -287,15 +287,15 @@ void ValidatePriorityClass(const Json& object, FieldErrors& errors) {
                                      std::string(name) + " is not a known system priority class"));
     }
   } else if (value > kHighestUserPriority) {
-    errors.push_back(Forbidden(
-        "value", fmt::format("maximum allowed value of a user defined priority is {}",
-                             kHighestUserPriority)));
+    errors.push_back(
+        Forbidden("value", fmt::format("maximum allowed value of a user defined priority is {}",
+                                       kHighestUserPriority)));
   }
   if (const json::object* root = object.if_object()) {
     const std::string_view policy = StringAt(*root, "preemptionPolicy");
     if (!policy.empty() && policy != "Never" && policy != "PreemptLowerPriority") {
-      errors.push_back(NotSupported("preemptionPolicy", Text(policy),
-                                    {"Never", "PreemptLowerPriority"}));
+      errors.push_back(
+          NotSupported("preemptionPolicy", Text(policy), {"Never", "PreemptLowerPriority"}));
     }
   }
 }
@@ -313,8 +313,7 @@ void ValidateLease(const Json& object, FieldErrors& errors) {
   const FieldPath path("spec");
   const Json* duration = spec->if_contains("leaseDurationSeconds");
   if (duration != nullptr && duration->is_int64() && duration->get_int64() <= 0) {
-    errors.push_back(
-        Invalid(path / "leaseDurationSeconds", *duration, "must be greater than 0"));
+    errors.push_back(Invalid(path / "leaseDurationSeconds", *duration, "must be greater than 0"));
   }
   CheckNotNegative(*spec, "leaseTransitions", path, errors);
 }

@@ -31,8 +31,8 @@ void ValidatePorts(const json::object& container, const FieldPath& path, FieldEr
     if (number == 0) {
       errors.push_back(Required(at / "containerPort"));
     } else if (number < 1 || number > 65535) {
-      errors.push_back(Invalid(at / "containerPort", Json(number),
-                               "must be between 1 and 65535, inclusive"));
+      errors.push_back(
+          Invalid(at / "containerPort", Json(number), "must be between 1 and 65535, inclusive"));
     }
     CheckOneOf(*port, "protocol", at, {"SCTP", "TCP", "UDP"}, errors);
   }
@@ -99,8 +99,9 @@ void ValidateContainer(const json::object& container, const NameSet& volumes, Na
   }
 }
 
-void ValidateContainers(const json::object& spec, std::string_view list_name, const NameSet& volumes,
-                        NameSet& names, const FieldPath& path, FieldErrors& errors) {
+void ValidateContainers(const json::object& spec, std::string_view list_name,
+                        const NameSet& volumes, NameSet& names, const FieldPath& path,
+                        FieldErrors& errors) {
   const json::array* containers = ArrayIn(spec, list_name);
   if (containers == nullptr) return;
   const FieldPath list = path / list_name;
@@ -150,8 +151,8 @@ void ValidateToleration(const json::object& toleration, const FieldPath& path,
                              "values and all keys\""));
   }
   if (op == "Exists" && !StringAt(toleration, "value").empty()) {
-    errors.push_back(Invalid(path / "operator", Text(op),
-                             "value must be empty when `operator` is 'Exists'"));
+    errors.push_back(
+        Invalid(path / "operator", Text(op), "value must be empty when `operator` is 'Exists'"));
   }
   const Json* seconds = toleration.if_contains("tolerationSeconds");
   if (seconds != nullptr && !seconds->is_null() && StringAt(toleration, "effect") != "NoExecute") {
@@ -188,8 +189,8 @@ void ValidateSpread(const json::object& spec, const FieldPath& path, FieldErrors
       errors.push_back(Required(at / "topologyKey", "can not be empty"));
     }
     if (IsUnset(*item, "whenUnsatisfiable")) {
-      errors.push_back(NotSupported(at / "whenUnsatisfiable", Text(""),
-                                    {"DoNotSchedule", "ScheduleAnyway"}));
+      errors.push_back(
+          NotSupported(at / "whenUnsatisfiable", Text(""), {"DoNotSchedule", "ScheduleAnyway"}));
     }
     CheckOneOf(*item, "whenUnsatisfiable", at, {"DoNotSchedule", "ScheduleAnyway"}, errors);
     const std::string key(StringAt(*item, "topologyKey"));
@@ -227,8 +228,8 @@ void ValidatePodSpec(const json::object& spec, const FieldPath& path, FieldError
     ValidateContainers(spec, list, volumes, names, path, errors);
   }
   CheckOneOf(spec, "restartPolicy", path, {"Always", "OnFailure", "Never"}, errors);
-  CheckOneOf(spec, "dnsPolicy", path, {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"},
-             errors);
+  CheckOneOf(spec, "dnsPolicy", path,
+             {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}, errors);
   CheckOneOf(spec, "preemptionPolicy", path, {"Never", "PreemptLowerPriority"}, errors);
   CheckNotNegative(spec, "terminationGracePeriodSeconds", path, errors);
   if (const Json* deadline = spec.if_contains("activeDeadlineSeconds")) {

@@ -102,9 +102,9 @@ void ValidateDeadline(const json::object& now, const json::object& before, const
   if (deadline == nullptr || !deadline->is_int64()) {
     errors.push_back(Invalid(at, Json(), "must not update from a positive integer to nil value"));
   } else if (deadline->get_int64() > old_deadline->get_int64()) {
-    errors.push_back(Invalid(
-        at, *deadline,
-        fmt::format("must be less than or equal to previous value of {}", old_deadline->get_int64())));
+    errors.push_back(Invalid(at, *deadline,
+                             fmt::format("must be less than or equal to previous value of {}",
+                                         old_deadline->get_int64())));
   }
 }
 
@@ -162,8 +162,7 @@ void ValidatePodResize(const Json& pod, const Json& old, FieldErrors& errors) {
   }
   Copy(rest, before, "resources");
   if (rest != before) {
-    errors.push_back(
-        Forbidden("spec", "only cpu and memory resources are mutable"));
+    errors.push_back(Forbidden("spec", "only cpu and memory resources are mutable"));
   }
 }
 

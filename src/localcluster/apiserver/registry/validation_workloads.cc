@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "kube/selectors.h"
 #include "localcluster/apiserver/registry/check.h"
-#include "localcluster/apiserver/registry/selector.h"
 #include "localcluster/apiserver/registry/validation.h"
 
 namespace koord::apiserver {
@@ -43,9 +43,15 @@ void ValidateTemplate(const json::object& spec, const FieldPath& path, const Jso
   const Json* labels = metadata == nullptr ? nullptr : metadata->if_contains("labels");
   const Json none = json::object();
   ValidateLabels(labels, labels_path, errors);
-  if (!selector.is_null() && !SelectorMatches(selector, labels == nullptr ? none : *labels)) {
-    errors.push_back(Invalid(labels_path, labels == nullptr ? none : *labels,
-                             "`selector` does not match template `labels`"));
+  if (!selector.is_null()) {
+    const auto matcher = kube::LabelMatcher::FromJson(selector);
+    if (!matcher.ok()) {
+      errors.push_back(
+          Invalid(path / "selector", selector, std::string(Message(matcher.status()))));
+    } else if (!matcher->Matches(labels == nullptr ? nullptr : labels->if_object())) {
+      errors.push_back(Invalid(labels_path, labels == nullptr ? none : *labels,
+                               "`selector` does not match template `labels`"));
+    }
   }
   const FieldPath spec_path = at / "spec";
   const json::object* pod_spec = ObjectIn(*pod_template, "spec");
@@ -58,9 +64,9 @@ void ValidateTemplate(const json::object& spec, const FieldPath& path, const Jso
   const Json* deadline = pod_spec->if_contains("activeDeadlineSeconds");
   const bool long_running = restart_policies.size() == 1;
   if (long_running && deadline != nullptr && !deadline->is_null()) {
-    errors.push_back(
-        Forbidden(spec_path / "activeDeadlineSeconds", "activeDeadlineSeconds in this template is "
-                                                       "not Supported"));
+    errors.push_back(Forbidden(spec_path / "activeDeadlineSeconds",
+                               "activeDeadlineSeconds in this template is "
+                               "not Supported"));
   }
 }
 
@@ -88,9 +94,9 @@ bool ValidateAmount(const json::object& parent, std::string_view name, const Fie
   CheckNotNegative(parent, name, path, errors);
   const json::string* text = value->if_string();
   if (text == nullptr) return *value == 0;
-  const bool digits = text->size() > 1 && text->back() == '%' &&
-                      std::all_of(text->begin(), text->end() - 1,
-                                  [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits =
+      text->size() > 1 && text->back() == '%' &&
+      std::all_of(text->begin(), text->end() - 1, [](char c) { return c >= '0' && c <= '9'; });
   if (!digits) {
     errors.push_back(Invalid(path / name, *value,
                              "a valid percent string must be a numeric string followed by an "
@@ -109,8 +115,7 @@ void ValidateDeploymentStrategy(const json::object& spec, FieldErrors& errors) {
   const FieldPath at = path / "rollingUpdate";
   if (StringAt(*strategy, "type") == "Recreate") {
     if (rolling != nullptr) {
-      errors.push_back(Forbidden(
-          at, "may not be specified when strategy `type` is 'Recreate'"));
+      errors.push_back(Forbidden(at, "may not be specified when strategy `type` is 'Recreate'"));
     }
     return;
   }
@@ -131,8 +136,7 @@ void ValidateJobSpec(const json::object& spec, const FieldPath& path, bool selec
   }
   CheckOneOf(spec, "completionMode", path, {"Indexed", "NonIndexed"}, errors);
   if (StringAt(spec, "completionMode") == "Indexed" && IsUnset(spec, "completions")) {
-    errors.push_back(
-        Required(path / "completions", "when completion mode is Indexed"));
+    errors.push_back(Required(path / "completions", "when completion mode is Indexed"));
   }
   const Json selector = selects ? SelectorOf(spec) : Json();
   ValidateTemplate(spec, path, selector, {"OnFailure", "Never"}, errors);

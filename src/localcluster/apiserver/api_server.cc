@@ -1,0 +1,126 @@
+#include "localcluster/apiserver/api_server.h"
+
+#include <utility>
+
+#include "localcluster/apiserver/bootstrap.h"
+#include "localcluster/apiserver/builtin_admission.h"
+#include "localcluster/apiserver/core.h"
+#include "localcluster/apiserver/discovery.h"
+#include "localcluster/apiserver/endpoints.h"
+#include "localcluster/apiserver/errors.h"
+#include "localcluster/apiserver/read.h"
+#include "localcluster/apiserver/respond.h"
+#include "localcluster/apiserver/routing.h"
+#include "localcluster/apiserver/watch.h"
+#include "localcluster/apiserver/write_handlers.h"
+#include "localcluster/apiserver/writer.h"
+
+namespace koord::apiserver {
+namespace {
+
+constexpr size_t kMaxBody = 3 << 20;
+
+}  // namespace
+
+class ApiServer::Impl {
+ public:
+  Impl(EventLoop& loop, Store& store, Options options)
+      : core_(loop, store, std::move(options)),
+        builtin_(core_),
+        webhooks_(loop, core_.options.webhooks, core_.random()),
+        writer_(core_, builtin_, webhooks_),
+        watches_(core_),
+        discovery_(core_),
+        writes_(core_, writer_) {
+    Bootstrap(core_, writer_);
+  }
+
+  void Handle(kube::HttpRequest http, std::shared_ptr<kube::ResponseWriter> writer) {
+    auto request = std::make_shared<Request>();
+    request->http = std::move(http);
+    request->writer = std::move(writer);
+    request->start = core_.loop.clock().Steady();
+    request->audit_id = request->http.headers.Get("Audit-Id");
+    if (request->audit_id.empty()) request->audit_id = core_.NewUid();
+    if (!ParseTarget(*request)) {
+      return RespondError(core_, *request, BadRequest("the request target is not a path"));
+    }
+    if (!request->http.user && !IsPublicPath(*request)) {
+      return RespondError(core_, *request, Error(401, "Unauthorized", "Unauthorized"));
+    }
+    if (core_.stopping) {
+      return RespondError(core_, *request,
+                          Error(503, "ServiceUnavailable", "the server is shutting down"));
+    }
+    if (request->http.body.size() > kMaxBody) {
+      return RespondError(core_, *request,
+                          Error(413, "RequestEntityTooLarge",
+                                fmt::format("Request entity is too large: limit is {}", kMaxBody)));
+    }
+    if (HandleEndpoint(core_, *request) || discovery_.Handle(*request)) return;
+    HandleResource(std::move(request));
+  }
+
+  void Shutdown() {
+    core_.stopping = true;
+    watches_.EndAll();
+  }
+
+  Core& core() { return core_; }
+  Webhooks& webhooks() { return webhooks_; }
+
+ private:
+  void HandleResource(RequestPtr request) {
+    const Status routed = Route(core_.registry, *request);
+    if (absl::IsNotFound(routed) && !kube::AsApiError(routed)) {
+      return RespondNoSuchPath(core_, *request);
+    }
+    if (!routed.ok()) return RespondError(core_, *request, routed);
+    StatusOr<Output> output = NegotiateOutput(request->http.headers.Get("Accept"));
+    if (!output.ok()) return RespondError(core_, *request, output.status());
+    request->output = std::move(*output);
+    if (!request->info->deprecation_warning.empty()) {
+      request->warnings.push_back(request->info->deprecation_warning);
+    }
+    Dispatch(std::move(request));
+  }
+
+  void Dispatch(RequestPtr request) {
+    const std::string& verb = request->verb;
+    if (verb == "get") return GetObject(core_, std::move(request));
+    if (verb == "list") return ListObjects(core_, std::move(request));
+    if (verb == "watch") return watches_.Start(std::move(request));
+    if (verb == "create") return writes_.Create(std::move(request));
+    if (verb == "update") return writes_.Update(std::move(request));
+    if (verb == "patch") return writes_.Patch(std::move(request));
+    if (verb == "delete") return writes_.Delete(std::move(request));
+    writes_.DeleteCollection(std::move(request));
+  }
+
+  Core core_;
+  BuiltinAdmission builtin_;
+  Webhooks webhooks_;
+  Writer writer_;
+  Watches watches_;
+  Discovery discovery_;
+  WriteHandlers writes_;
+};
+
+ApiServer::ApiServer(EventLoop& loop, Store& store, Options options)
+    : impl_(std::make_unique<Impl>(loop, store, std::move(options))) {}
+
+ApiServer::~ApiServer() = default;
+
+void ApiServer::Handle(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) {
+  impl_->Handle(std::move(request), std::move(response));
+}
+
+void ApiServer::RegisterAdmission(InProcessHook hook) {
+  impl_->webhooks().Register(std::move(hook));
+}
+
+void ApiServer::Shutdown() { impl_->Shutdown(); }
+
+const Registry& ApiServer::registry() const { return impl_->core().registry; }
+
+}  // namespace koord::apiserver

@@ -1,0 +1,116 @@
+#include "localcluster/apiserver/body.h"
+
+#include "base/strings.h"
+#include "kube/resources.h"
+#include "kube/schema/protobuf.h"
+#include "kube/schema/strict.h"
+#include "localcluster/apiserver/errors.h"
+#include "localcluster/apiserver/rules.h"
+
+namespace koord::apiserver {
+
+using kube::Json;
+namespace json = kube::json;
+
+namespace {
+
+constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+
+Status CannotHandle(const kube::Resource& resource, std::string_view why) {
+  return BadRequest("{} in version \"{}\" cannot be handled as a {}: {}", resource.kind,
+                    resource.version, resource.kind, why);
+}
+
+}  // namespace
+
+std::string BodyType(const Request& request) {
+  const std::string_view header = request.http.headers.Get("Content-Type");
+  if (header.empty()) return "application/json";
+  return ToLower(Trim(header.substr(0, header.find(';'))));
+}
+
+StatusOr<Body> DecodeBody(const Request& request, bool allow_protobuf) {
+  const std::string type = BodyType(request);
+  const std::string& text = request.http.body;
+  Body body;
+  if (type == "application/json") {
+    auto parsed = kube::ParseJson(text);
+    if (!parsed.ok()) return BadRequest("{}", Message(parsed.status()));
+    body.object = std::move(*parsed);
+    body.duplicates = kube::FindDuplicateFields(text);
+  } else if (type == "application/yaml") {
+    auto parsed = kube::ParseJson(text);
+    if (!parsed.ok()) return BadRequest("{}", Message(parsed.status()));
+    body.object = std::move(*parsed);
+  } else if (type == kProtobuf && allow_protobuf) {
+    auto decoded = kube::DecodeProtobuf(text);
+    if (!decoded.ok()) return BadRequest("{}", Message(decoded.status()));
+    body.object = std::move(*decoded);
+  } else {
+    return UnsupportedMediaType(
+        "application/json, application/yaml, application/vnd.kubernetes.protobuf");
+  }
+  if (!body.object.is_object()) return BadRequest("the body must be an object");
+  return body;
+}
+
+Status CheckKind(const kube::Resource& resource, Json& object) {
+  json::object& members = object.as_object();
+  const std::string api_version = resource.api_version();
+  const std::string_view own_version = kube::FindString(object, {"apiVersion"}, api_version);
+  const std::string_view own_kind = kube::FindString(object, {"kind"}, resource.kind);
+  if (own_version != api_version && !own_version.empty()) {
+    return BadRequest(
+        "the API version in the data ({}) does not match the expected API version ({})",
+        own_version, api_version);
+  }
+  if (own_kind != resource.kind && !own_kind.empty()) {
+    return BadRequest(
+        "{} in version \"{}\" cannot be handled as a {}: converting ({}) to ({}): "
+        "unknown conversion",
+        own_kind, resource.version, resource.kind, own_kind, resource.kind);
+  }
+  members["apiVersion"] = api_version;
+  members["kind"] = resource.kind;
+  return absl::OkStatus();
+}
+
+Status Normalize(const Core& core, const ResourceInfo& info, Json& object,
+                 std::vector<std::string>& unknown) {
+  if (info.custom) {
+    const CustomState* custom = core.FindCustom(info);
+    const CustomVersion* version =
+        custom == nullptr ? nullptr : custom->resource->Find(info.resource.version);
+    if (version == nullptr) return UnknownEndpoint();
+    unknown = version->schema->Prune(object);
+    version->schema->ApplyDefaults(object);
+    return absl::OkStatus();
+  }
+  if (info.type != nullptr) {
+    const Status status = kube::Conform(*info.type, object, unknown);
+    if (!status.ok()) return CannotHandle(info.resource, Message(status));
+  }
+  SetBuiltinDefaults(info, object);
+  return absl::OkStatus();
+}
+
+Status ReportFields(FieldValidation validation, const kube::Resource& resource,
+                    const std::vector<std::string>& unknown,
+                    const std::vector<std::string>& duplicates,
+                    std::vector<std::string>& warnings) {
+  if (validation == FieldValidation::kIgnore) return absl::OkStatus();
+  std::vector<std::string> texts;
+  for (const std::string& path : unknown)
+    texts.push_back(fmt::format("unknown field \"{}\"", path));
+  for (const std::string& path : duplicates) {
+    texts.push_back(fmt::format("duplicate field \"{}\"", path));
+  }
+  if (texts.empty()) return absl::OkStatus();
+  if (validation == FieldValidation::kStrict) {
+    return CannotHandle(resource, "strict decoding error: " + Join(texts, ", "));
+  }
+  warnings.insert(warnings.end(), texts.begin(), texts.end());
+  return absl::OkStatus();
+}
+
+}  // namespace koord::apiserver

@@ -1,0 +1,43 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "kube/json.h"
+#include "localcluster/apiserver/core.h"
+#include "localcluster/apiserver/request.h"
+
+// Request bodies: from bytes to an object that is in order.
+namespace koord::apiserver {
+
+// What to do about fields that a kind does not have, or that occur twice.
+enum class FieldValidation { kIgnore, kWarn, kStrict };
+
+// A decoded body and the fields that occurred twice in it.
+struct Body {
+  kube::Json object;
+  std::vector<std::string> duplicates;
+};
+
+// The media type of the body without its parameters; application/json if none is given.
+std::string BodyType(const Request& request);
+
+// JSON, YAML or, for kinds that have a protobuf form, protobuf. The result is a JSON object.
+StatusOr<Body> DecodeBody(const Request& request, bool allow_protobuf);
+
+// The object must be of this kind; a missing apiVersion or kind is filled in.
+Status CheckKind(const kube::Resource& resource, kube::Json& object);
+
+// Drops unknown fields and brings values into canonical form, as decoding into Kubernetes' own
+// types (or pruning by a custom schema) would; then fills in defaults. `unknown` are the paths
+// dropped.
+Status Normalize(const Core& core, const ResourceInfo& info, kube::Json& object,
+                 std::vector<std::string>& unknown);
+
+// Warns the client of unknown and duplicate fields, or refuses the request, as it asked.
+Status ReportFields(FieldValidation validation, const kube::Resource& resource,
+                    const std::vector<std::string>& unknown,
+                    const std::vector<std::string>& duplicates, std::vector<std::string>& warnings);
+
+}  // namespace koord::apiserver

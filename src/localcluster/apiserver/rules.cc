@@ -1,0 +1,195 @@
+#include "localcluster/apiserver/rules.h"
+
+#include "kube/resources.h"
+#include "localcluster/apiserver/admission/webhooks.h"
+#include "localcluster/apiserver/crd/definition.h"
+#include "localcluster/apiserver/object_meta.h"
+#include "localcluster/apiserver/registry/json_edit.h"
+#include "localcluster/apiserver/registry/prepare.h"
+#include "localcluster/apiserver/registry/validation.h"
+
+namespace koord::apiserver {
+namespace {
+
+bool IsDefinition(const ResourceInfo& info) {
+  return info.resource.kind == "CustomResourceDefinition" && !info.custom;
+}
+
+bool IsWebhookConfiguration(const ResourceInfo& info) {
+  return info.resource.group == "admissionregistration.k8s.io" && !info.custom;
+}
+
+bool IsPod(const ResourceInfo& info) { return info.type != nullptr && info.resource.kind == "Pod"; }
+
+// `member` of object becomes what it is in `from`.
+void Take(json::object& object, const json::object& from, std::string_view member) {
+  if (const Json* value = from.if_contains(member)) {
+    object[member] = *value;
+  } else {
+    object.erase(member);
+  }
+}
+
+void TakeMeta(Json& object, const Json& old, std::string_view field) {
+  const json::object* from = kube::FindObject(old, {"metadata"});
+  json::object* to = kube::At(object, {"metadata"}).if_object();
+  if (from != nullptr && to != nullptr) Take(*to, *from, field);
+}
+
+// /status of a built-in kind: everything outside of metadata and status is the stored one.
+void KeepAllButStatus(json::object& object, const json::object& old) {
+  std::vector<std::string> members;
+  for (const auto& member : object) members.emplace_back(member.key());
+  for (const auto& member : old) members.emplace_back(member.key());
+  for (const std::string& member : members) {
+    if (member != "metadata" && member != "status") Take(object, old, member);
+  }
+}
+
+// /status of a custom resource changes status and field ownership, nothing else.
+void KeepAllButCustomStatus(Json& object, const Json& old) {
+  Json kept = old;
+  json::object& members = kept.as_object();
+  Take(members, object.as_object(), "status");
+  TakeMeta(kept, object, "managedFields");
+  TakeMeta(kept, object, "resourceVersion");
+  object = std::move(kept);
+}
+
+void PrepareStatusUpdate(const ResourceInfo& info, Json& object, const Json& old) {
+  if (info.custom) return KeepAllButCustomStatus(object, old);
+  KeepAllButStatus(object.as_object(), old.as_object());
+  if (IsPod(info)) {
+    TakeMeta(object, old, "ownerReferences");
+    if (!IsBeingDeleted(old)) TakeMeta(object, old, "deletionTimestamp");
+    AlignPodIps(object);
+  }
+}
+
+// Only one list of the pod's spec may come from the client.
+void PreparePodSpecPart(Json& object, const Json& old, std::string_view part) {
+  const Json* wanted = kube::Find(object, {"spec", part});
+  Json kept = old;
+  if (wanted != nullptr) kube::At(kept, {"spec", part}) = *wanted;
+  TakeMeta(kept, object, "managedFields");
+  TakeMeta(kept, object, "resourceVersion");
+  object = std::move(kept);
+}
+
+// Only resources of containers may come from the client.
+void PrepareResize(Json& object, const Json& old) {
+  const Json asked = std::move(object);
+  object = old;
+  TakeMeta(object, asked, "managedFields");
+  TakeMeta(object, asked, "resourceVersion");
+  for (const char* list : {"containers", "initContainers"}) {
+    Json* kept = kube::Find(object, {"spec", list});
+    const json::array* wanted = kube::FindArray(asked, {"spec", list});
+    if (kept == nullptr || !kept->is_array() || wanted == nullptr) continue;
+    for (size_t i = 0; i < std::min(kept->get_array().size(), wanted->size()); ++i) {
+      const Json* resources = kube::Find((*wanted)[i], {"resources"});
+      if (resources != nullptr) kube::At(kept->get_array()[i], {"resources"}) = *resources;
+    }
+  }
+}
+
+void PrepareMainUpdate(const ResourceInfo& info, Json& object, const Json& old) {
+  if (info.has_status()) Take(object.as_object(), old.as_object(), "status");
+  if (IsPod(info)) {
+    json::object* spec = kube::At(object, {"spec"}).if_object();
+    const json::object* before = kube::FindObject(old, {"spec"});
+    if (spec != nullptr && before != nullptr) Take(*spec, *before, "ephemeralContainers");
+  }
+  const Strategy& strategy = StrategyOf(info);
+  if (strategy.prepare_update != nullptr) strategy.prepare_update(object, old);
+}
+
+void Append(FieldErrors& errors, FieldErrors more) {
+  errors.insert(errors.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+}
+
+FieldErrors ValidateCustom(const Core& core, const ResourceInfo& info, const Json& object,
+                           const Json* old) {
+  const CustomState* custom = core.FindCustom(info);
+  const CustomVersion* version =
+      custom == nullptr ? nullptr : custom->resource->Find(info.resource.version);
+  return version == nullptr ? FieldErrors() : version->schema->Validate(object, old);
+}
+
+void ValidateContent(const Core& core, const ResourceInfo& info, const Json& object,
+                     const Json* old, FieldErrors& errors) {
+  if (info.custom) return Append(errors, ValidateCustom(core, info, object, old));
+  if (IsDefinition(info)) Append(errors, ValidateDefinition(object));
+  if (IsWebhookConfiguration(info)) Append(errors, ValidateWebhookConfiguration(object));
+  const Strategy& strategy = StrategyOf(info);
+  if (strategy.validate != nullptr) strategy.validate(object, errors);
+}
+
+}  // namespace
+
+void SetBuiltinDefaults(const ResourceInfo& info, Json& object) {
+  if (IsDefinition(info)) DefaultDefinition(object);
+  if (IsWebhookConfiguration(info)) DefaultWebhookConfiguration(object);
+  const Strategy& strategy = StrategyOf(info);
+  if (strategy.set_defaults != nullptr) strategy.set_defaults(object);
+}
+
+void PrepareCreate(const Core&, const ResourceInfo& info, Json& object) {
+  const Strategy& strategy = StrategyOf(info);
+  if (info.has_status() && !strategy.keeps_status_on_create) object.as_object().erase("status");
+  if (strategy.prepare_create != nullptr) strategy.prepare_create(object);
+}
+
+void PrepareUpdate(const Core&, const ResourceInfo& info, std::string_view subresource,
+                   Json& object, const Json& old) {
+  if (subresource.empty()) {
+    PrepareMainUpdate(info, object, old);
+  } else if (subresource == "status") {
+    PrepareStatusUpdate(info, object, old);
+  } else if (subresource == "ephemeralcontainers") {
+    PreparePodSpecPart(object, old, "ephemeralContainers");
+  } else if (subresource == "resize") {
+    PrepareResize(object, old);
+  } else if (subresource == "finalize") {
+    const Json* finalizers = kube::Find(object, {"spec", "finalizers"});
+    Json kept = old;
+    kube::At(kept, {"spec", "finalizers"}) =
+        finalizers == nullptr ? Json(json::array()) : *finalizers;
+    TakeMeta(kept, object, "managedFields");
+    TakeMeta(kept, object, "resourceVersion");
+    object = std::move(kept);
+  }
+  CarryOverMeta(object, old);
+}
+
+FieldErrors ValidateCreate(const Core& core, const ResourceInfo& info, const Json& object) {
+  FieldErrors errors;
+  ValidateObjectMeta(object, info.resource.namespaced, StrategyOf(info).name, errors);
+  ValidateContent(core, info, object, nullptr, errors);
+  return errors;
+}
+
+FieldErrors ValidateUpdate(const Core& core, const ResourceInfo& info, std::string_view subresource,
+                           const Json& object, const Json& old) {
+  FieldErrors errors;
+  ValidateObjectMeta(object, info.resource.namespaced, StrategyOf(info).name, errors);
+  ValidateObjectMetaUpdate(object, old, errors);
+  if (info.custom) {
+    Append(errors, ValidateCustom(core, info, object, &old));
+  } else if (subresource.empty() || subresource == "scale") {
+    ValidateContent(core, info, object, &old, errors);
+    if (IsDefinition(info)) Append(errors, ValidateDefinitionUpdate(object, old));
+    const Strategy& strategy = StrategyOf(info);
+    if (strategy.validate_update != nullptr) strategy.validate_update(object, old, errors);
+  } else if (subresource == "resize") {
+    ValidatePod(object, errors);
+    ValidatePodResize(object, old, errors);
+  } else if (subresource == "ephemeralcontainers") {
+    ValidatePod(object, errors);
+    ValidateEphemeralContainers(object, old, errors);
+  }
+  return errors;
+}
+
+}  // namespace koord::apiserver

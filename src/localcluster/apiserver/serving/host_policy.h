@@ -1,0 +1,31 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/string_map.h"
+#include "kube/http.h"
+
+namespace koord::apiserver {
+
+// Loopback, this host's name and those of the service `kubernetes`.
+std::vector<std::string> OwnHostNames();
+
+// Decides whether a request is meant for this server. A web page that a user has open may make the
+// browser send requests here (DNS rebinding, cross-site requests); it cannot help naming itself in
+// the Host or Origin header, and is refused for it.
+class HostPolicy {
+ public:
+  // Besides OwnHostNames.
+  explicit HostPolicy(const std::vector<std::string>& more_names);
+
+  // Empty, or why the request is refused.
+  std::string Refusal(const kube::Headers& headers) const;
+
+ private:
+  bool Allows(std::string_view host) const;  // with or without port
+
+  StringSet names_;
+};
+
+}  // namespace koord::apiserver

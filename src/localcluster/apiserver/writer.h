@@ -1,0 +1,75 @@
+#pragma once
+#include <absl/functional/any_invocable.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "kube/http.h"
+#include "kube/json.h"
+#include "localcluster/apiserver/builtin_admission.h"
+#include "localcluster/apiserver/core.h"
+#include "localcluster/apiserver/registry/resource_info.h"
+
+namespace koord::apiserver {
+
+// Which object is written, by whom and how.
+struct WriteIntent {
+  ResourceInfoPtr info;
+  std::string ns;
+  std::string name;         // empty on create: the object says it
+  std::string subresource;  // which part of the object the write is about
+  kube::UserInfo user;
+  std::string manager;  // owner of the fields that are written; empty: ownership is not tracked
+  bool dry_run = false;
+  // A write that lost a race is tried again on the newer object.
+  bool retries = true;
+  RequestPtr request;  // gets the warnings; null for the server's own writes
+};
+
+struct DeleteOptions {
+  std::optional<int64_t> grace_seconds;
+  std::optional<bool> orphan_dependents;
+  std::string propagation;  // Orphan, Background, Foreground or empty
+  std::string uid;          // preconditions
+  std::string resource_version;
+};
+
+// What a write has led to. The entry of a dry run is not in the store.
+struct Written {
+  EntryPtr entry;
+  bool created = false;
+  bool removed = false;  // entry is then the last state
+};
+
+// The one way in which objects change: decoded and defaulted objects go through admission and
+// validation, and into the store if nobody else was faster. A write that would change nothing is
+// answered with what is there.
+class Writer {
+ public:
+  using Done = absl::AnyInvocable<void(StatusOr<Written>)>;
+  // Makes the new object from the current one. Called again if the write has to be tried again.
+  using Transform = std::function<StatusOr<kube::Json>(const kube::Json& current)>;
+
+  Writer(Core& core, BuiltinAdmission& builtin, Webhooks& webhooks)
+      : core_(core), builtin_(builtin), webhooks_(webhooks) {}
+
+  // `object` has been normalised.
+  void Create(WriteIntent intent, kube::Json object, Done done);
+  void Update(WriteIntent intent, Transform transform, Done done);
+  void Delete(WriteIntent intent, DeleteOptions options, Done done);
+
+ private:
+  class Creation;
+  class Change;
+  class Deletion;
+
+  Core& core_;
+  BuiltinAdmission& builtin_;
+  Webhooks& webhooks_;
+};
+
+}  // namespace koord::apiserver
