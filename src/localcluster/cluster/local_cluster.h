@@ -46,12 +46,13 @@ class LocalCluster {
   virtual kube::HttpHandler& handler() = 0;
   // Of an administrator, in-process, without a rate limit.
   virtual kube::Client& client() = 0;
-  // Writes asked of the API server so far, heart-beats and load reports aside. When it stands still
-  // nothing is under way.
-  virtual uint64_t writes() const = 0;
   virtual Summary Summarize() const = 0;
   // Every node is registered and the controllers are in step with the API server.
   virtual bool ready() const = 0;
+  // Besides, nothing but heart-beats and load reports is under way.
+  virtual bool quiet() const = 0;
+  // Ends all watches and refuses further requests.
+  virtual void Shutdown() = 0;
 };
 
 }  // namespace koord::localcluster

@@ -83,7 +83,10 @@ class LocalServerImpl final : public LocalServer {
   LocalCluster& cluster() override { return *cluster_; }
   std::string url() const override { return server_->url(); }
   std::string kubeconfig() const override { return directory_.File("kubeconfig"); }
-  void Stop(Task done) override { server_->Stop(std::move(done)); }
+  void Stop(Task done) override {
+    cluster_->Shutdown();
+    server_->Stop(std::move(done));
+  }
 
  private:
   Status StartCluster() {
