@@ -12,6 +12,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
 
 add_compile_options(-Wall -Wextra -Werror -Wformat=2 -Wnon-virtual-dtor -Woverloaded-virtual)
+# Designated initializers name what they set and leave the rest at its default, on purpose.
+add_compile_options(-Wno-missing-field-initializers)
 # GCC 12 reports these inside its own and Boost's inlined headers, for code that is right.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds

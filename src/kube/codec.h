@@ -58,3 +58,20 @@ AlwaysField<T> Always(T& value) {
 }  // namespace koord::kube
 
 #include "kube/codec_impl.h"
+
+// For structs that many files use: the header declares the codec (after the struct, outside of any
+// namespace) and one source file compiles it, so that nobody else pays for the templates.
+#define KOORD_DECLARE_CODEC(Type)                            \
+  template <>                                                \
+  struct koord::kube::Codec<Type> {                          \
+    static Status Read(const koord::kube::Json&, Type& out); \
+    static koord::kube::Json Write(const Type& value);       \
+  }
+#define KOORD_DEFINE_CODEC(Type)                                                         \
+  koord::Status koord::kube::Codec<Type>::Read(const koord::kube::Json& in, Type& out) { \
+    return koord::kube::codec_internal::ReadDescribed(in, out);                          \
+  }                                                                                      \
+  koord::kube::Json koord::kube::Codec<Type>::Write(const Type& value) {                 \
+    return koord::kube::codec_internal::WriteDescribed(value);                           \
+  }                                                                                      \
+  static_assert(koord::kube::codec_internal::Described<Type>)

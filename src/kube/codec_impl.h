@@ -122,7 +122,7 @@ bool IsEmpty(const T& value) {
     return value.is_null();
   } else if constexpr (requires { value.empty(); }) {
     return value.empty();
-  } else if constexpr (std::is_arithmetic_v<T>) {
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, WallTime>) {
     return value == T{};
   } else {
     return false;
@@ -164,24 +164,30 @@ struct Writer {
   }
 };
 
+template <Described T>
+Status ReadDescribed(const Json& in, T& out) {
+  const json::object* object = in.if_object();
+  if (object == nullptr) return WrongType("an object", in);
+  Reader reader{*object};
+  T::Fields(out, reader);
+  return reader.status;
+}
+
+template <Described T>
+Json WriteDescribed(const T& value) {
+  json::object object;
+  Writer writer{object};
+  T::Fields(value, writer);
+  return object;
+}
+
 }  // namespace codec_internal
 
 template <class T>
 requires codec_internal::Described<T>
 struct Codec<T> {
-  static Status Read(const Json& in, T& out) {
-    const json::object* object = in.if_object();
-    if (object == nullptr) return codec_internal::WrongType("an object", in);
-    codec_internal::Reader reader{*object};
-    T::Fields(out, reader);
-    return reader.status;
-  }
-  static Json Write(const T& value) {
-    json::object object;
-    codec_internal::Writer writer{object};
-    T::Fields(value, writer);
-    return object;
-  }
+  static Status Read(const Json& in, T& out) { return codec_internal::ReadDescribed(in, out); }
+  static Json Write(const T& value) { return codec_internal::WriteDescribed(value); }
 };
 
 template <class T>

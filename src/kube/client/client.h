@@ -53,7 +53,10 @@ struct WatchOptions {
 // Talks to one API server about any resource. Every call is asynchronous: `done` runs on the loop,
 // once, with the server's object or an error (see api_error.h for what it carries). Requests beyond
 // the rate limit wait their turn; answers with Retry-After are retried as Kubernetes' own clients
-// do.
+// do, and a read whose connection broke is tried again after a second. A write whose answer was
+// lost is not repeated: only its caller can tell whether it happened.
+//
+// Destroying the client cancels what it has under way; `done` is not called then.
 class Client {
  public:
   using Done = absl::AnyInvocable<void(StatusOr<Json>)>;
@@ -62,11 +65,14 @@ class Client {
     std::string user_agent = "koordinator";
     double qps = 50;  // 0 switches the limit off
     int burst = 100;
+    // For one attempt, from the moment it leaves the rate limit. Lists may be long.
     Duration timeout = std::chrono::seconds(30);
+    Duration list_timeout = std::chrono::minutes(5);
   };
 
-  // One watch. Destroying it closes the stream. Events arrive in order: `type` is ADDED, MODIFIED,
-  // DELETED or BOOKMARK; a server's ERROR event ends the watch with that error.
+  // One watch. Destroying it closes the stream, also from within its callbacks. Events arrive in
+  // order: `type` is ADDED, MODIFIED, DELETED or BOOKMARK; a server's ERROR event ends the watch
+  // with that error. Nothing is retried here.
   class Watcher {
    public:
     virtual ~Watcher() = default;
@@ -99,7 +105,7 @@ class Client {
                         const DeleteOptions& options, Done done);
   std::unique_ptr<Watcher> Watch(const Resource& resource, std::string_view ns,
                                  const WatchOptions& options, WatchEvents events);
-  // Anything else: discovery, /version, health.
+  // Anything else: discovery, /version, health. An HTTP error is an answer here.
   void Raw(HttpRequest request, Transport::Done done);
 
  private:

@@ -1,4 +1,6 @@
 #pragma once
+#include <absl/container/btree_map.h>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +11,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "kube/client/client.h"
+#include "kube/client/resource_version.h"
 #include "kube/codec.h"
 #include "kube/resource.h"
 
@@ -23,10 +26,17 @@ struct InformerOptions {
   bool stream_list = true;  // use the watch's initial events where the server offers them
   int page_size = 500;
   uint64_t seed = 1;  // of the jitter
+  // For this long a server's internal errors end only the watch; after that the list is made anew.
+  Duration internal_error_window{0};
+  Duration resync{0};  // how often handlers see every object again; zero: never
 };
 
 // The untyped half: keeps the protocol with the server and tells a sink what changed. `Replace`
 // ends every (re)list; deletions that were missed in between follow from it.
+//
+// What is told never goes back in time: events older than the newest version seen are dropped, and
+// a list that is older is made again, this time asking for the latest state. Only if that is older
+// too, the server itself was set back, and is believed.
 class Reflector {
  public:
   class Sink {
@@ -40,7 +50,7 @@ class Reflector {
   Reflector(Client& client, Resource resource, InformerOptions options, Sink& sink);
   ~Reflector();
   void Start();
-  void Stop();
+  void Stop();  // may be started again; continues where it was if the server still can
 
  private:
   class Impl;
@@ -48,16 +58,18 @@ class Reflector {
 };
 
 // The typed half. T is a described struct (codec.h) with a member `metadata` of type ObjectMeta.
-// Each object is decoded once and shared; an object that cannot be decoded is logged, left out and
-// harms no other.
+// Each object is decoded once and shared; an object that cannot be decoded is logged, left out (or
+// stays as it was last readable) and harms no other.
 template <class T>
 class Informer final : private Reflector::Sink {
  public:
   using Ptr = std::shared_ptr<const T>;
 
   // `before` is null for an addition, `after` for a deletion (also one noticed only by a relist).
-  // The copy already shows the change when a handler runs. Handlers run in the order in which they
-  // were added; one that is added late first sees every object as an addition.
+  // An object that was deleted and made anew under its name is a deletion and an addition, even if
+  // the moment in between was missed. The copy already shows the change when a handler runs; after
+  // a relist it shows all changes, and deletions are told first. Handlers run in the order in which
+  // they were added; one that is added late first sees every object as an addition.
   using Handler = std::function<void(const Ptr& before, const Ptr& after)>;
   using IndexFunction = std::function<std::vector<std::string>(const T&)>;
 
@@ -66,6 +78,8 @@ class Informer final : private Reflector::Sink {
   void AddHandler(Handler handler);
   // Objects under a name of the caller's choosing, e.g. pods by node. Add before Start.
   void AddIndex(std::string name, IndexFunction function);
+  // Runs `callback` when the first list is complete and delivered; at once if it is.
+  void WhenSynced(std::function<void()> callback);
   void Start();
   void Stop();
 
@@ -76,23 +90,34 @@ class Informer final : private Reflector::Sink {
   size_t size() const { return objects_.size(); }
 
  private:
-  using Index = std::map<std::string, std::map<ObjectKey, Ptr>>;
-  struct NamedIndex {
+  using Objects = absl::btree_map<ObjectKey, Ptr>;
+  struct Index {
     IndexFunction function;
-    Index entries;
+    std::map<std::string, Objects, std::less<>> entries;
+  };
+  struct Change {
+    Ptr before, after;
   };
 
   void Replace(std::vector<Json> objects) override;
   void Upsert(Json object) override;
   void Remove(const Json& last) override;
-  Ptr DecodeOrLog(const Json& object) const;
-  void Set(const ObjectKey& key, Ptr after);
-  void Reindex(const ObjectKey& key, const Ptr& before, const Ptr& after);
 
-  std::map<ObjectKey, Ptr> objects_;
-  std::map<std::string, NamedIndex> indexes_;
+  Ptr DecodeOrLog(const Json& object) const;
+  Objects DecodeAll(const std::vector<Json>& objects) const;
+  void Store(const ObjectKey& key, const Change& change);
+  void Reindex(const ObjectKey& key, const Change& change);
+  void Deliver(const Change& change, size_t handlers);
+  void Resync();
+
+  const Resource resource_;
+  const Duration resync_;
+  Objects objects_;
+  std::map<std::string, Index> indexes_;
   std::vector<Handler> handlers_;
+  std::vector<std::function<void()>> when_synced_;
   bool synced_ = false;
+  Timer resync_timer_;
   Reflector reflector_;
 };
 

@@ -9,6 +9,8 @@
 // apply and OpenAPI.
 namespace koord::kube {
 
+// Types are immutable and live as long as the program. They may refer to themselves through their
+// fields (JSONSchemaProps), so walk documents, or remember what was visited.
 struct Type {
   enum class Kind {
     kStruct,  // named fields
@@ -31,10 +33,10 @@ struct Type {
   struct Field {
     std::string name;
     const Type* type = nullptr;
-    uint32_t number = 0;    // in protobuf; 0 if the message has no protobuf form here
-    bool presence = false;  // protobuf: present with a zero value still means set
-    bool inlined = false;   // protobuf only: members belong to the parent in JSON
-    bool required = false;  // for OpenAPI and explain
+    uint32_t number = 0;      // in protobuf; 0 if the field has no protobuf form here
+    bool presence = false;    // present with a zero value still means set
+    bool required = false;    // for OpenAPI and explain; written even when it is zero
+    std::string description;  // one sentence for `kubectl explain`; often empty
     // Server-side apply.
     ListKind list_kind = ListKind::kAtomic;
     std::vector<std::string> list_keys;
@@ -48,14 +50,25 @@ struct Type {
   Kind kind = Kind::kAny;
   std::string name;           // structs: "PodSpec"
   std::string openapi_name;   // structs: "io.k8s.api.core.v1.PodSpec"
-  std::vector<Field> fields;  // structs, inlined ones flattened for JSON lookups
+  std::string description;    // structs; often empty
+  std::vector<Field> fields;  // structs: the JSON members
+  // Protobuf only: messages embedded in this one whose members belong to `fields` in JSON.
+  std::vector<Field> inlined;
   const Type* element = nullptr;
   bool atomic = false;  // maps and structs that server-side apply owns as one value
 
   const Field* Find(std::string_view field) const;
+
+  // Makes Find work; called once, when `fields` is complete.
+  void BuildIndex();
+
+ private:
+  std::vector<uint16_t> slots_;  // open addressing, 1 + position in `fields`
 };
 
-// The root type of a built-in kind, or null if the kind is unknown or served without a schema.
+// The root type of a built-in kind ("apps/v1", "Deployment"), also of its list ("DeploymentList"),
+// or null if the kind is unknown or served without a schema. DeleteOptions is known in every
+// version.
 const Type* FindBuiltinType(std::string_view api_version, std::string_view kind);
 
 }  // namespace koord::kube

@@ -33,12 +33,14 @@ struct Entry {
   std::string value;      // JSON as served, metadata.resourceVersion included
   Revision revision = 0;  // of this version
   // What selectors look at, taken out once at write time.
-  std::vector<std::pair<std::string, std::string>> labels;  // sorted by key
-  std::vector<std::pair<std::string, std::string>> fields;  // selectable fields, sorted by name
+  std::vector<std::pair<std::string, std::string>> labels = {};  // sorted by key
+  std::vector<std::pair<std::string, std::string>> fields =
+      {};  // selectable fields, sorted by name
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 
-// A change as watchers see it: before is null for a creation, after for a deletion.
+// A change as watchers see it: before is null for a creation, after for a deletion. A deletion's
+// `before` is the last state as it was given to Delete, with the revision of the deletion.
 struct Change {
   Revision revision = 0;
   std::string key;
@@ -50,7 +52,14 @@ using ChangePtr = std::shared_ptr<const Change>;
 class Store {
  public:
   struct Options {
-    std::string path;  // of the SQLite database; empty keeps everything in memory only
+    std::string path = {};  // of the SQLite database; empty keeps everything in memory only
+    // Fills in labels and fields of an entry that comes back from disk.
+    std::function<void(std::string_view resource, Entry& entry)> index = {};
+    // The disk has failed: from now on nothing is acknowledged or announced any more. Whatever
+    // waits is dropped; the program should say so and end.
+    std::function<void(const Status&)> on_fatal = {};
+    // Off, commits run on the loop itself, so that tests on a VirtualLoop stay deterministic.
+    bool writer_thread = true;
     // History is kept for at least this long, or this many events, whichever is more.
     Duration history = std::chrono::minutes(5);
     size_t history_events = 100'000;
@@ -67,7 +76,7 @@ class Store {
   static StatusOr<std::unique_ptr<Store>> Open(EventLoop& loop, Options options);
   virtual ~Store() = default;
 
-  // Of the last write, durable or not. Never goes back, also over restarts.
+  // Of the last write, durable or not; 1 in an empty store. Never goes back, also over restarts.
   virtual Revision revision() const = 0;
   virtual Revision durable_revision() const = 0;
   // History up to and including this revision is gone.
@@ -77,21 +86,23 @@ class Store {
   virtual EntryPtr Get(std::string_view resource, std::string_view key) const = 0;
 
   // Visits entries whose key starts with `prefix` and is not before `start`, in key order, as they
-  // were at revision `at` (0: now), until `visit` returns false. kOutOfRange if `at` is compacted.
+  // were at revision `at` (0: now), until `visit` returns false. kOutOfRange if `at` is older than
+  // compacted_revision() or has not been reached. `visit` must not write.
   virtual Status Range(std::string_view resource, std::string_view prefix, std::string_view start,
                        Revision at, const std::function<bool(const EntryPtr&)>& visit) const = 0;
   virtual size_t Count(std::string_view resource, std::string_view prefix) const = 0;
 
   // The caller, alone on the loop, has read the current version and made the next one:
   // entry.revision must be revision() + 1. Both return what they stored. Delete takes the last
-  // state, whose revision is that of the deletion.
+  // state of an existing object, whose revision is that of the deletion.
   virtual EntryPtr Put(std::string_view resource, Entry entry) = 0;
   virtual EntryPtr Delete(std::string_view resource, Entry last) = 0;
 
   // Runs `task` when everything up to `revision` is durable: at once if it already is.
   virtual void WhenDurable(Revision revision, Task task) = 0;
 
-  // Every change after `after`. kOutOfRange if history no longer reaches back that far.
+  // Every change after `after`, never called from inside this call. kOutOfRange if history no
+  // longer reaches back that far, or `after` has not been reached.
   virtual StatusOr<std::unique_ptr<Subscription>> Watch(std::string_view resource, Revision after,
                                                         OnChanges on_changes) = 0;
 };

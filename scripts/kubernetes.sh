@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Builds real Kubernetes and etcd from their Go modules, for tests that need the genuine peers.
+set -euo pipefail
+
+kubernetes=${KOORD_KUBERNETES_VERSION:-1.35.4}
+etcd=${KOORD_ETCD_VERSION:-3.6.14}
+dir=${KOORD_KUBERNETES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/koordinator/kubernetes-$kubernetes}
+# In the order in which they are most useful to a test that waits for them.
+all=(kubectl kube-apiserver etcd kube-controller-manager kube-scheduler kubelet)
+
+usage() {
+  cat <<USAGE
+usage: scripts/kubernetes.sh [PROGRAM...]
+
+Builds the named programs of Kubernetes $kubernetes (and etcd $etcd) and prints the directory that
+holds them. Without arguments builds all: ${all[*]}.
+A program that is already there is not built again. Progress goes to stderr.
+
+  KOORD_KUBERNETES_DIR      where the programs go
+                            (now $dir)
+  KOORD_KUBERNETES_VERSION  another version of Kubernetes
+  KOORD_ETCD_VERSION        another version of etcd
+  GOFLAGS, GOPROXY, ...     are honoured as by any go command; GOFLAGS=-p=1 uses one core
+
+Needs Go 1.25 or newer and 6 GB of disk for Go's caches; the first run takes about ten minutes on
+two cores. Only developers and CI need this: Koordinator itself needs no Go.
+USAGE
+}
+
+say() { echo "kubernetes.sh: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# make_module FOLDER MODULE VERSION SIBLINGS: writes a throw-away main module to build MODULE from.
+# It starts as MODULE's own go.mod, so that every dependency (and Go's compatibility level) is the
+# released one. Siblings that a checkout replaces by its own folders are taken at version SIBLINGS,
+# or at the version that MODULE requires when SIBLINGS is empty.
+make_module() {
+  local folder=$1 module=$2 version=$3 siblings=$4 go_mod rule='/=> \.\.?\//d'
+  say "downloading $module $version and what it needs"
+  mkdir -p "$folder"
+  go_mod=$(cd "$folder" && go mod download -json "$module@$version" |
+    sed -n 's/^\t"GoMod": "\(.*\)",\{0,1\}$/\1/p') && [[ -f $go_mod ]] ||
+    die "cannot download $module $version"
+  [[ -z $siblings ]] || rule="s#(\S+) => \.\.?/.*#\1 => \1 $siblings#"
+  sed -E -e 's|^module .*|module throwaway|' -e "$rule" "$go_mod" >"$folder/go.mod"
+  # go fetches as many modules at once as it has processors, which is far too few for a network.
+  (cd "$folder" && go mod edit -require="$module@$version" && GOMAXPROCS=16 go mod download) ||
+    die "cannot download what $module needs"
+}
+
+build() {
+  local program=$1 folder=$work/modules/kubernetes package=k8s.io/kubernetes/cmd/$1
+  local flags='-s -w' minor p start=$SECONDS
+  if [[ $program == etcd ]]; then
+    folder=$work/modules/etcd package=go.etcd.io/etcd/server/v3
+    [[ -d $folder ]] || make_module "$folder" "$package" "v$etcd" ""
+  else
+    [[ -d $folder ]] || make_module "$folder" k8s.io/kubernetes "v$kubernetes" "v0.${kubernetes#1.}"
+    minor=$(cut -d. -f2 <<<"$kubernetes")
+    for p in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+      flags+=" -X $p.gitVersion=v$kubernetes -X $p.gitTreeState=clean"
+      flags+=" -X $p.gitMajor=1 -X $p.gitMinor=$minor"
+    done
+  fi
+  say "building $program"
+  # The tags are those of the official builds.
+  (cd "$folder" && CGO_ENABLED=0 go build -mod=mod -trimpath -tags selinux,notest,grpcnotrace \
+    -ldflags "$flags" -o "$work/$program" "$package") || die "building $program failed"
+  mv "$work/$program" "$dir/$program"
+  say "built $program in $((SECONDS - start)) s"
+}
+
+missing() {
+  local program
+  for program in "${programs[@]}"; do
+    [[ -f $dir/$program && -x $dir/$program ]] || echo "$program"
+  done
+}
+
+case ${1-} in
+  -h | --help) usage; exit ;;
+esac
+programs=("${@:-${all[@]}}")
+for program in "${programs[@]}"; do
+  [[ " ${all[*]} " == *" $program "* ]] || die "unknown program '$program', one of: ${all[*]}"
+done
+
+if [[ -n $(missing) ]]; then
+  command -v go >/dev/null || die "go is missing: install Go 1.25 or newer and put it on PATH"
+  mkdir -p "$dir"
+  exec 9>"$dir/.lock"
+  flock -n 9 || { say "waiting for another run"; flock 9; }
+  # On the same file system as $dir, so that the final rename is atomic.
+  work=$(mktemp -d "$dir/.build.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  for program in $(missing); do build "$program"; done
+fi
+echo "$dir"

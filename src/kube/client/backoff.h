@@ -1,0 +1,37 @@
+#pragma once
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/random.h"
+
+namespace koord::kube {
+
+// Pauses between attempts against a server in trouble: doubling from 0.8 s to 30 s, each stretched
+// by a random factor of 1 to 2 so that clients which failed together do not return together. Two
+// minutes without a failure start it over.
+class Backoff {
+ public:
+  Backoff(const Clock& clock, uint64_t seed) : clock_(clock), random_(seed) {}
+
+  Duration Next() {
+    const SteadyTime now = clock_.Steady();
+    if (now - last_ > kReset) base_ = kInitial;
+    last_ = now;
+    const double stretch = 1.0 + random_.Fraction();
+    const auto pause = std::chrono::duration_cast<Duration>(base_ * stretch);
+    base_ = std::min<Duration>(base_ * 2, kMaximum);
+    return pause;
+  }
+
+ private:
+  static constexpr Duration kInitial = std::chrono::milliseconds(800);
+  static constexpr Duration kMaximum = std::chrono::seconds(30);
+  static constexpr Duration kReset = std::chrono::minutes(2);
+
+  const Clock& clock_;
+  Random random_;
+  Duration base_ = kInitial;
+  SteadyTime last_{0};
+};
+
+}  // namespace koord::kube

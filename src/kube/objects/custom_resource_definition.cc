@@ -1,0 +1,3 @@
+#include "kube/objects/custom_resource_definition.h"
+
+KOORD_DEFINE_CODEC(koord::kube::CustomResourceDefinition);

@@ -1,0 +1,3 @@
+#include "kube/objects/namespace.h"
+
+KOORD_DEFINE_CODEC(koord::kube::Namespace);

@@ -1,0 +1,3 @@
+#include "kube/objects/service.h"
+
+KOORD_DEFINE_CODEC(koord::kube::Service);
