@@ -4,23 +4,35 @@
 
 #include <charconv>
 
+#include "base/duration.h"
+
 namespace koord::kube {
 namespace {
 
-struct Broken {
-  std::chrono::year_month_day date;
-  std::chrono::hh_mm_ss<Duration> time;
+// Any year that RFC 3339 can write; WallTime covers fewer.
+struct Instant {
+  std::chrono::sys_seconds seconds;
+  int64_t nanos = 0;  // less than a second
 };
 
-Broken BreakDown(WallTime time) {
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  return {std::chrono::year_month_day(day), std::chrono::hh_mm_ss<Duration>(time - day)};
+std::string Format(const Instant& instant, int fraction_digits) {
+  const auto day = std::chrono::floor<std::chrono::days>(instant.seconds);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(instant.seconds - day);
+  std::string text =
+      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  time.hours().count(), time.minutes().count(), time.seconds().count());
+  if (fraction_digits > 0) {
+    text += '.';
+    text += fmt::format("{:09}", instant.nanos).substr(0, static_cast<size_t>(fraction_digits));
+  }
+  return text += 'Z';
 }
 
-std::string FormatSeconds(const Broken& b) {
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(b.date.year()),
-                     static_cast<unsigned>(b.date.month()), static_cast<unsigned>(b.date.day()),
-                     b.time.hours().count(), b.time.minutes().count(), b.time.seconds().count());
+Instant Split(WallTime time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {seconds, (time - seconds).count()};
 }
 
 // Takes `width` digits and then `follow` (if not NUL) off the front of text.
@@ -63,16 +75,7 @@ bool TakeOffset(std::string_view& text, std::chrono::minutes& offset) {
   return true;
 }
 
-}  // namespace
-
-std::string FormatTime(WallTime time) { return FormatSeconds(BreakDown(time)) + "Z"; }
-
-std::string FormatMicroTime(WallTime time) {
-  const Broken broken = BreakDown(time);
-  return fmt::format("{}.{:06}Z", FormatSeconds(broken), broken.time.subseconds().count() / 1000);
-}
-
-std::optional<WallTime> ParseTime(std::string_view text) {
+std::optional<Instant> Parse(std::string_view text) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   int64_t nanos = 0;
   std::chrono::minutes offset{0};
@@ -90,8 +93,42 @@ std::optional<WallTime> ParseTime(std::string_view text) {
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok() || hour > 23 || minute > 59 || second > 59) return {};
-  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second) + Duration(nanos) - offset;
+  const std::chrono::sys_seconds seconds = std::chrono::sys_days(date) + std::chrono::hours(hour) +
+                                           std::chrono::minutes(minute) +
+                                           std::chrono::seconds(second) - offset;
+  return Instant{seconds, nanos};
+}
+
+bool InFourDigitYear(const Instant& instant) {
+  constexpr std::chrono::sys_seconds kFirst{std::chrono::sys_days{std::chrono::year{0} / 1 / 1}};
+  constexpr std::chrono::sys_seconds kLast{std::chrono::sys_days{std::chrono::year{10000} / 1 / 1}};
+  return instant.seconds >= kFirst && instant.seconds < kLast;
+}
+
+}  // namespace
+
+std::string FormatTime(WallTime time) { return Format(Split(time), 0); }
+std::string FormatMicroTime(WallTime time) { return Format(Split(time), 6); }
+
+std::optional<WallTime> ParseTime(std::string_view text) {
+  const std::optional<Instant> instant = Parse(text);
+  if (!instant) return {};
+  constexpr auto kFirst = std::chrono::ceil<std::chrono::seconds>(WallTime::min());
+  constexpr auto kLast = std::chrono::floor<std::chrono::seconds>(WallTime::max());
+  if (instant->seconds < kFirst || instant->seconds >= kLast) return {};
+  return WallTime(instant->seconds) + Duration(instant->nanos);
+}
+
+std::optional<std::string> NormalizeTime(std::string_view text, int fraction_digits) {
+  const std::optional<Instant> instant = Parse(text);
+  if (!instant || !InFourDigitYear(*instant)) return {};
+  return Format(*instant, fraction_digits);
+}
+
+std::optional<std::string> FormatUnixTime(int64_t seconds, int64_t nanos, int fraction_digits) {
+  const Instant instant{std::chrono::sys_seconds(std::chrono::seconds(seconds)), nanos};
+  if (nanos < 0 || nanos > 999'999'999 || !InFourDigitYear(instant)) return {};
+  return Format(instant, fraction_digits);
 }
 
 Status Codec<MicroTime>::Read(const Json& in, MicroTime& out) {
@@ -108,5 +145,15 @@ Status Codec<WallTime>::Read(const Json& in, WallTime& out) {
 }
 
 Json Codec<WallTime>::Write(WallTime value) { return Json(FormatTime(value)); }
+
+Status Codec<Duration>::Read(const Json& in, Duration& out) {
+  if (!in.is_string()) return codec_internal::WrongType("a duration", in);
+  const StatusOr<Duration> parsed = ParseDuration(in.get_string());
+  if (!parsed.ok()) return InvalidArgument(": {}", Message(parsed.status()));
+  out = *parsed;
+  return absl::OkStatus();
+}
+
+Json Codec<Duration>::Write(Duration value) { return Json(FormatDuration(value)); }
 
 }  // namespace koord::kube

@@ -12,8 +12,15 @@ namespace koord::kube {
 std::string FormatTime(WallTime time);
 // "2026-07-01T10:00:00.000000Z"
 std::string FormatMicroTime(WallTime time);
-// Any RFC 3339 text: fraction and offset allowed.
+// Any RFC 3339 text, fraction and offset allowed, of the years that WallTime can hold (1678 to
+// 2261).
 std::optional<WallTime> ParseTime(std::string_view text);
+
+// RFC 3339 text as Kubernetes would write it back, in UTC and with this many fraction digits
+// (further ones are dropped). All years from 0 to 9999; nullopt if it is no time.
+std::optional<std::string> NormalizeTime(std::string_view text, int fraction_digits);
+// Likewise, from seconds since 1970; nullopt outside those years.
+std::optional<std::string> FormatUnixTime(int64_t seconds, int64_t nanos, int fraction_digits);
 
 // A time that is written with microseconds (Lease, events.k8s.io).
 struct MicroTime {
@@ -24,6 +31,13 @@ template <>
 struct Codec<MicroTime> {
   static Status Read(const Json& in, MicroTime& out);
   static Json Write(MicroTime value) { return Json(FormatMicroTime(value.time)); }
+};
+
+// A Go duration: "1m30s".
+template <>
+struct Codec<Duration> {
+  static Status Read(const Json& in, Duration& out);
+  static Json Write(Duration value);
 };
 
 }  // namespace koord::kube

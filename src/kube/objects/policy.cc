@@ -1,0 +1,3 @@
+#include "kube/objects/policy.h"
+
+KOORD_DEFINE_CODEC(koord::kube::PodDisruptionBudget);

@@ -1,0 +1,3 @@
+#include "kube/objects/volume.h"
+
+KOORD_DEFINE_CODEC(koord::kube::Volume);
