@@ -10,9 +10,9 @@
 #include <sstream>
 #include <vector>
 
+#include "base/duration.h"
 #include "base/random.h"
 #include "base/strings.h"
-#include "kube/time.h"
 
 namespace koord::localcluster {
 namespace {
@@ -157,8 +157,8 @@ class Settings {
   Status Take(std::string_view name, Duration& value) {
     const auto item = items_.extract(std::string(name));
     if (item.empty()) return absl::OkStatus();
-    const std::optional<Duration> parsed = kube::ParseDuration(item.mapped());
-    if (!parsed || *parsed <= Duration::zero()) {
+    const StatusOr<Duration> parsed = ParseDuration(item.mapped());
+    if (!parsed.ok() || *parsed <= Duration::zero()) {
       return InvalidArgument("{}:{}: expected a time span such as 10m", name, Quote(item.mapped()));
     }
     value = *parsed;

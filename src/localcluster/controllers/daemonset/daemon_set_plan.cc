@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "kube/int_or_string.h"
 #include "kube/resources.h"
+#include "localcluster/controllers/common/replica_limit.h"
 #include "localcluster/controllers/common/template_hash.h"
 #include "localcluster/controllers/daemonset/daemon_pod.h"
 
@@ -36,6 +36,7 @@ class DaemonPlanner {
     SortPods();
     ReportStatus();
     if (kube::IsBeingDeleted(set_.metadata) || !revision_.usable) return;
+    for (const PodPtr& pod : waiting_in_vain_) Remove(*pod);
     for (const auto& [name, node] : nodes_) Maintain(name, node);
     if (set_.spec.update_strategy.type != "OnDelete") Roll();
     TidyUp();
@@ -52,7 +53,7 @@ class DaemonPlanner {
     for (const PodPtr& pod : input_.pods) {
       const auto node = nodes_.find(NodeOf(*pod));
       if (node == nodes_.end()) {
-        strays_.push_back(pod);
+        if (!kube::IsAssigned(*pod)) waiting_in_vain_.push_back(pod);
       } else if (kube::IsTerminal(*pod)) {
         node->second.ended.push_back(pod);
       } else {
@@ -120,8 +121,7 @@ class DaemonPlanner {
   }
 
   int32_t Limit(const std::optional<kube::IntOrString>& given, int32_t otherwise) const {
-    if (!given) return otherwise;
-    return kube::ScaleUp(*given, wanted_).value_or(otherwise);
+    return LimitOf(given, wanted_, kube::IntOrString::Rounding::kCeil, otherwise);
   }
 
   void Roll() {
@@ -210,7 +210,7 @@ class DaemonPlanner {
   Plan& plan_;
   RevisionChoice revision_;
   std::map<std::string, NodePods> nodes_;
-  PodList strays_;
+  PodList waiting_in_vain_;  // for nodes that have gone
   int32_t wanted_ = 0;
 };
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "base/strings.h"
-#include "kube/int_or_string.h"
+#include "localcluster/controllers/common/replica_limit.h"
 
 namespace koord::localcluster {
 namespace {
@@ -58,9 +58,10 @@ RolloutLimits LimitsOf(const kube::Deployment& deployment) {
       deployment.spec.strategy.rolling_update.value_or(kube::RollingUpdate{});
   const int32_t wanted = WantedBy(deployment);
   const kube::IntOrString quarter("25%");
-  limits.max_surge = kube::ScaleUp(rolling.max_surge.value_or(quarter), wanted).value_or(0);
-  limits.max_unavailable =
-      kube::ScaleDown(rolling.max_unavailable.value_or(quarter), wanted).value_or(0);
+  limits.max_surge = LimitOf(rolling.max_surge.value_or(quarter), wanted,
+                             kube::IntOrString::Rounding::kCeil, 0);
+  limits.max_unavailable = LimitOf(rolling.max_unavailable.value_or(quarter), wanted,
+                                   kube::IntOrString::Rounding::kFloor, 0);
   if (limits.max_surge == 0 && limits.max_unavailable == 0) limits.max_unavailable = 1;
   limits.max_unavailable = std::min(limits.max_unavailable, wanted);
   return limits;

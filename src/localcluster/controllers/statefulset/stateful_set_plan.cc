@@ -6,8 +6,8 @@
 #include <map>
 
 #include "base/strings.h"
-#include "kube/int_or_string.h"
 #include "kube/resources.h"
+#include "localcluster/controllers/common/replica_limit.h"
 #include "localcluster/controllers/common/template_hash.h"
 #include "localcluster/controllers/statefulset/stateful_pod.h"
 
@@ -137,10 +137,8 @@ class SetPlanner {
   void RollOn() {
     if (!IsRollingUpdate()) return;
     const int32_t replicas = end_ - first_;
-    int32_t budget = 1;
-    if (const auto& most = Rolling().max_unavailable) {
-      budget = std::max(kube::ScaleUp(*most, replicas).value_or(1), 1);
-    }
+    int32_t budget = std::max(
+        LimitOf(Rolling().max_unavailable, replicas, kube::IntOrString::Rounding::kCeil, 1), 1);
     const int32_t lowest = first_ + std::max(Rolling().partition.value_or(0), 0);
     for (int32_t ordinal = end_ - 1; ordinal >= lowest && budget > 0; --ordinal) {
       const auto found = members_.find(ordinal);
