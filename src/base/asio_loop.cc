@@ -28,4 +28,10 @@ void AsioLoop::Run() {
   context_.run();
 }
 
+void AsioLoop::RunOnce(Duration wait) {
+  context_.restart();
+  auto keep_running = boost::asio::make_work_guard(context_);
+  context_.run_one_for(wait);
+}
+
 }  // namespace koord

@@ -19,6 +19,8 @@ class AsioLoop final : public EventLoop {
   // Runs until Stop. May be called again afterwards.
   void Run();
   void Stop() { context_.stop(); }
+  // Runs at most one task, waiting for it no longer than `wait`.
+  void RunOnce(Duration wait);
 
   boost::asio::io_context& context() { return context_; }
 

@@ -18,34 +18,34 @@ namespace koord::kube {
 enum class PatchType { kJson, kMerge, kStrategic, kApply };
 
 struct ListOptions {
-  std::string label_selector;
-  std::string field_selector;
+  std::string label_selector = {};
+  std::string field_selector = {};
   int limit = 0;
-  std::string continue_token;
-  std::string resource_version;
-  std::string resource_version_match;
+  std::string continue_token = {};
+  std::string resource_version = {};
+  std::string resource_version_match = {};
 };
 
 struct WriteOptions {
-  std::string subresource;    // "status", "binding", "eviction", "scale"
-  std::string field_manager;  // empty: the server derives it from the user agent
-  bool force = false;         // apply only
+  std::string subresource = {};    // "status", "binding", "eviction", "scale"
+  std::string field_manager = {};  // empty: the server derives it from the user agent
+  bool force = false;              // apply only
   bool dry_run = false;
 };
 
 struct DeleteOptions {
-  std::optional<int64_t> grace_period_seconds;
-  std::string propagation_policy;  // Background, Foreground, Orphan
-  std::string uid;                 // preconditions
-  std::string resource_version;
+  std::optional<int64_t> grace_period_seconds = {};
+  std::string propagation_policy = {};  // Background, Foreground, Orphan
+  std::string uid = {};                 // preconditions
+  std::string resource_version = {};
 };
 
 struct WatchOptions {
-  std::string label_selector;
-  std::string field_selector;
-  std::string resource_version;
-  std::string resource_version_match;
-  std::optional<bool> send_initial_events;
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::string resource_version = {};
+  std::string resource_version_match = {};
+  std::optional<bool> send_initial_events = {};
   bool allow_bookmarks = true;
   int timeout_seconds = 0;
 };

@@ -20,9 +20,9 @@
 namespace koord::kube {
 
 struct InformerOptions {
-  std::string ns;  // empty: all namespaces
-  std::string label_selector;
-  std::string field_selector;
+  std::string ns = {};  // empty: all namespaces
+  std::string label_selector = {};
+  std::string field_selector = {};
   bool stream_list = true;  // use the watch's initial events where the server offers them
   int page_size = 500;
   uint64_t seed = 1;  // of the jitter

@@ -24,6 +24,8 @@ class Environment {
   virtual void Advance(Duration span) = 0;
   // How long an expectation may take to become true. Zero where Settle leaves nothing to wait for.
   virtual Duration patience() const = 0;
+  // An object was made here. A cluster that outlives the scenario cleans up after it.
+  virtual void Created(const kube::Resource& resource, const kube::ObjectKey& key) = 0;
 };
 
 // Calls the API and waits for the answer: `call` receives the callback to pass on.

@@ -113,7 +113,9 @@ Status Run::Apply(const Json& manifest, bool create_only) {
     }
   });
   RETURN_IF_ERROR(written.status());
-  return WriteStatus({resource, KeyOf(*written)}, object);
+  const Found made{resource, KeyOf(*written)};
+  environment_.Created(made.resource, made.key);
+  return WriteStatus(made, object);
 }
 
 // Most kinds ignore status on their main endpoint; a scenario may state it all the same.

@@ -106,7 +106,7 @@ StatusOr<std::vector<Expectation>> ReadExpectations(const Reader& at, std::strin
 StatusOr<Duration> ReadSpan(const Reader& at) {
   if (!at.value().is_string()) return at.Error("expected a duration such as 30s or 5m");
   const auto span = ParseDuration(std::string_view(at.value().get_string()));
-  if (!span || *span < Duration::zero()) {
+  if (!span.ok() || *span < Duration::zero()) {
     return at.Error("expected a duration such as 30s or 5m");
   }
   return *span;

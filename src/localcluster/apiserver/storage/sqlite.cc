@@ -13,10 +13,18 @@
 namespace koord::apiserver {
 namespace {
 
+std::string Reason(sqlite3* database, int code) {
+  if (database == nullptr) return sqlite3_errstr(code);
+  std::string reason = fmt::format("{} (SQLite error {})", sqlite3_errmsg(database),
+                                   sqlite3_extended_errcode(database));
+  if (const int error = sqlite3_system_errno(database); (code & 0xff) == SQLITE_IOERR && error) {
+    reason += fmt::format(": {}", std::strerror(error));
+  }
+  return reason;
+}
+
 Status SqlError(const std::string& path, sqlite3* database, int code) {
-  const std::string reason = fmt::format("{} (SQLite error {})",
-                                         database ? sqlite3_errmsg(database) : sqlite3_errstr(code),
-                                         database ? sqlite3_extended_errcode(database) : code);
+  const std::string reason = Reason(database, code);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
       return FailedPrecondition("{} is not a store of this program: {}", Quote(path), reason);

@@ -177,8 +177,9 @@ Status StoreImpl::Load(std::string_view resource, Entry entry, bool deleted, Wal
   Collection& collection = FindOrAdd(resource);
   if (deleted && collection.Get(entry.key) == nullptr) {
     if (entry.revision > compacted_) {
-      return absl::DataLossError(fmt::format("revision {} deletes {} {}, which does not exist",
-                                             entry.revision, resource, Quote(entry.key)));
+      return absl::DataLossError(
+          fmt::format("the store {} is damaged: revision {} deletes {} {}, which does not exist",
+                      Quote(options_.path), entry.revision, resource, Quote(entry.key)));
     }
     useless_rows_.push_back(entry.revision);
     return absl::OkStatus();

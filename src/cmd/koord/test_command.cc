@@ -1,0 +1,115 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/koord/cli.h"
+#include "cmd/koord/terminal.h"
+#include "localcluster/scenario/live_environment.h"
+#include "localcluster/scenario/report.h"
+#include "localcluster/scenario/suite.h"
+#include "localcluster/scenario/virtual_environment.h"
+
+namespace koord::cli {
+namespace {
+
+using namespace scenario;
+
+struct Options {
+  std::vector<std::string> paths;
+  bool verbose = false;
+  std::string junit;
+  std::string kubeconfig;
+};
+
+StatusOr<std::unique_ptr<Environment>> MakeEnvironment(const Options& options,
+                                                       const Scenario& scenario) {
+  if (options.kubeconfig.empty()) return VirtualEnvironment::Start(scenario);
+  return LiveEnvironment::Connect(options.kubeconfig);
+}
+
+Result RunOne(const Options& options, const Scenario& scenario, const Clock& clock) {
+  Result result{scenario.file, scenario.name, scenario.line, {}, {}};
+  const SteadyTime start = clock.Steady();
+  auto environment = MakeEnvironment(options, scenario);
+  if (!environment.ok()) {
+    result.outcome.kind = Outcome::Kind::kError;
+    result.outcome.report = {std::string(Message(environment.status()))};
+  } else {
+    result.outcome = RunScenario(scenario, **environment, [&](const std::string& step) {
+      if (options.verbose) std::fprintf(stderr, "  %s\n", step.c_str());
+    });
+    environment->reset();
+  }
+  result.elapsed = clock.Steady() - start;
+  return result;
+}
+
+int ExitCode(const std::vector<Result>& results) {
+  int code = kOk;
+  for (const Result& result : results) {
+    if (result.outcome.kind == Outcome::Kind::kError) return kCluster;
+    if (result.outcome.kind == Outcome::Kind::kFailed) code = kFailed;
+  }
+  return code;
+}
+
+bool WriteJunit(const std::string& path, const std::string& xml) {
+  std::ofstream file(path, std::ios::binary);
+  file << xml;
+  file.close();
+  if (file) return true;
+  std::fprintf(stderr, "koord test: %s cannot be written\n", path.c_str());
+  return false;
+}
+
+int Run(const Options& options) {
+  const auto files = FindScenarioFiles(options.paths);
+  const auto scenarios =
+      files.ok() ? LoadScenarios(*files) : StatusOr<std::vector<Scenario>>(files.status());
+  if (!scenarios.ok()) {
+    std::fprintf(stderr, "koord test: %s\n", std::string(Message(scenarios.status())).c_str());
+    return kUsage;
+  }
+  if (!options.verbose) log::SetSink([](std::string_view) {});
+  const SystemClock clock;
+  const SteadyTime start = clock.Steady();
+  std::vector<Result> results;
+  for (const Scenario& scenario : *scenarios) {
+    results.push_back(RunOne(options, scenario, clock));
+    std::printf("%s\n", FormatResult(results.back(), UseColor(stdout)).c_str());
+    std::fflush(stdout);
+  }
+  const Duration elapsed = clock.Steady() - start;
+  std::printf("%s\n", FormatSummary(results, elapsed).c_str());
+  if (!options.junit.empty() && !WriteJunit(options.junit, FormatJunit(results, elapsed))) {
+    return kUsage;
+  }
+  return ExitCode(results);
+}
+
+}  // namespace
+
+Command TestCommand(CLI::App& root) {
+  CLI::App* app = root.add_subcommand(
+      "test", "run scenarios, each in a fresh in-process cluster on a virtual clock");
+  app->footer(
+      "  koord test tests/scenarios\n"
+      "  koord test -v --junit report.xml web.yaml\n"
+      "  koord test --kubeconfig ~/.kube/config web.yaml     # on a live cluster\n\n"
+      "Exit code 1: an expectation failed; 2: a file is wrong; 3: the cluster failed.");
+  auto options = std::make_shared<Options>();
+  app->add_option("paths", options->paths, "scenario files, or folders to search for *.yaml")
+      ->required();
+  app->add_flag("-v,--verbose", options->verbose, "show steps and component logs");
+  app->add_option("--junit", options->junit, "also write the results as JUnit XML to this file");
+  app->add_option("--kubeconfig", options->kubeconfig,
+                  "run against this cluster, in a throw-away namespace and in real time");
+  return {app, [options] { return Run(*options); }};
+}
+
+}  // namespace koord::cli

@@ -1,0 +1,47 @@
+#include "localcluster/scenario/virtual_environment.h"
+
+namespace koord::scenario {
+
+StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Scenario& scenario) {
+  std::unique_ptr<VirtualEnvironment> environment(new VirtualEnvironment());
+  localcluster::LocalClusterOptions options;
+  options.seed = scenario.seed;
+  options.nodes = 0;
+  options.load = "flat";
+  options.adopt_nodes = true;
+  ASSIGN_OR_RETURN(environment->cluster_,
+                   localcluster::LocalCluster::Start(environment->loop_, std::move(options)));
+  localcluster::LocalCluster& cluster = *environment->cluster_;
+  if (!environment->RunUntil([&] { return cluster.ready(); })) {
+    return Internal("the cluster did not become ready within a minute of virtual time");
+  }
+  return environment;
+}
+
+const std::string& VirtualEnvironment::default_namespace() const {
+  static const std::string kDefault = "default";
+  return kDefault;
+}
+
+bool VirtualEnvironment::RunUntil(const std::function<bool()>& done) {
+  return loop_.RunUntil(done, std::chrono::minutes(1));
+}
+
+// Quiet is a second without a write. What keeps writing is cut off, so that a livelock shows as a
+// failed expectation and not as a hang.
+void VirtualEnvironment::Settle() {
+  constexpr Duration kQuiet = std::chrono::seconds(1);
+  constexpr Duration kMost = std::chrono::minutes(1);
+  constexpr Duration kSlice = std::chrono::milliseconds(100);
+  uint64_t writes = cluster_->writes();
+  Duration quiet{0};
+  for (Duration passed{0}; passed < kMost && quiet < kQuiet; passed += kSlice) {
+    loop_.Advance(kSlice);
+    quiet = cluster_->writes() == writes ? quiet + kSlice : Duration::zero();
+    writes = cluster_->writes();
+  }
+}
+
+void VirtualEnvironment::Advance(Duration span) { loop_.Advance(span); }
+
+}  // namespace koord::scenario
