@@ -40,7 +40,8 @@ SharedInformers::SharedInformers(kube::Client& client, uint64_t seed)
       daemon_sets(client, kube::kDaemonSets, Seeded(seed + 8)),
       controller_revisions(client, kube::kControllerRevisions, Seeded(seed + 9)),
       jobs(client, kube::kJobs, Seeded(seed + 10)),
-      disruption_budgets(client, kube::kPodDisruptionBudgets, Seeded(seed + 11)) {
+      disruption_budgets(client, kube::kPodDisruptionBudgets, Seeded(seed + 11)),
+      service_accounts(client, kube::kServiceAccounts, Seeded(seed + 12)) {
   pods.AddIndex(kByNode, [](const kube::Pod& pod) {
     if (!kube::IsAssigned(pod)) return std::vector<std::string>{};
     return std::vector<std::string>{pod.spec.node_name};
@@ -67,6 +68,7 @@ SharedInformers::SharedInformers(kube::Client& client, uint64_t seed)
   AddSource(kube::kControllerRevisions, controller_revisions);
   AddSource(kube::kJobs, jobs);
   AddSource(kube::kPodDisruptionBudgets, disruption_budgets);
+  AddSource(kube::kServiceAccounts, service_accounts);
 }
 
 template <class T>

@@ -15,6 +15,7 @@
 #include "kube/objects/pod.h"
 #include "kube/objects/workloads.h"
 #include "kube/resources.h"
+#include "localcluster/shared/metadata_only.h"
 
 namespace koord::localcluster {
 
@@ -64,6 +65,7 @@ class SharedInformers {
   kube::Informer<kube::ControllerRevision> controller_revisions;
   kube::Informer<kube::Job> jobs;
   kube::Informer<kube::PodDisruptionBudget> disruption_budgets;
+  kube::Informer<MetadataOnly> service_accounts;
 
  private:
   template <class T>

@@ -52,6 +52,12 @@ class Controller {
   // All writes of the key's plan were carried out.
   virtual void OnDone(const std::string& key);
 
+  // Calls `handler(before, after)` for every change that an informer shows, as long as this exists.
+  template <class T, class Handler>
+  void Watch(kube::Informer<T>& informer, Handler handler) {
+    informer.AddHandler(scope_.Wrap(std::move(handler)));
+  }
+
   void Enqueue(const std::string& key);
   void EnqueueAfter(const std::string& key, Duration delay) { queue_.AddAfter(key, delay); }
 

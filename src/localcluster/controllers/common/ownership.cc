@@ -1,7 +1,5 @@
 #include "localcluster/controllers/common/ownership.h"
 
-#include "kube/selector.h"
-
 namespace koord::localcluster {
 
 using kube::Json;
@@ -24,9 +22,16 @@ Json ControllerReference(const Owner& owner) {
           {"blockOwnerDeletion", true}};
 }
 
+std::optional<kube::LabelMatcher> MatcherOf(const std::optional<kube::LabelSelector>& selector) {
+  if (!selector) return std::nullopt;
+  StatusOr<kube::LabelMatcher> matcher = kube::LabelMatcher::From(*selector);
+  if (!matcher.ok()) return std::nullopt;
+  return *std::move(matcher);
+}
+
 Claim ClaimOn(const ObjectMeta& object, const Owner& owner,
-              const std::optional<kube::LabelSelector>& selector) {
-  const bool matches = selector && kube::Matches(*selector, object.labels);
+              const std::optional<kube::LabelMatcher>& matcher) {
+  const bool matches = matcher && matcher->Matches(object.labels);
   if (const kube::OwnerReference* controller = kube::ControllerOf(object)) {
     if (controller->uid != owner.meta.uid) return Claim::kForeign;
     const bool keep = matches || kube::IsBeingDeleted(owner.meta);

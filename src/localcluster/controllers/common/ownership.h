@@ -10,6 +10,7 @@
 #include "kube/json.h"
 #include "kube/objects/meta.h"
 #include "kube/resource.h"
+#include "kube/selectors.h"
 #include "localcluster/controllers/common/plan.h"
 #include "localcluster/shared/shared_informers.h"
 
@@ -30,10 +31,12 @@ std::optional<std::string> ControllerKey(const kube::ObjectMeta& object,
 // The reference that marks an object as controlled by the owner.
 kube::Json ControllerReference(const Owner& owner);
 
+// What a workload's selector selects; none (no object at all) if it is absent or makes no sense.
+std::optional<kube::LabelMatcher> MatcherOf(const std::optional<kube::LabelSelector>& selector);
+
 enum class Claim { kOwned, kAdoptable, kReleasable, kForeign };
-// An absent selector matches nothing.
 Claim ClaimOn(const kube::ObjectMeta& object, const Owner& owner,
-              const std::optional<kube::LabelSelector>& selector);
+              const std::optional<kube::LabelMatcher>& matcher);
 
 // Calls `enqueue` with the keys of the owners of this kind that a change of an object concerns: the
 // one that controls it, the one that did, and, if the object has become free to be adopted, those
@@ -49,7 +52,7 @@ void ForOwners(const std::shared_ptr<const T>& before, const std::shared_ptr<con
   if (after == nullptr || kube::ControllerOf(after->metadata) != nullptr) return;
   if (before != nullptr && before->metadata.labels == after->metadata.labels && !was) return;
   for (const auto& owner : owners.ByIndex(SharedInformers::kByNamespace, after->metadata.ns)) {
-    if (ClaimOn(after->metadata, {kind, owner->metadata}, owner->spec.selector) ==
+    if (ClaimOn(after->metadata, {kind, owner->metadata}, MatcherOf(owner->spec.selector)) ==
         Claim::kAdoptable) {
       enqueue(kube::KeyOf(owner->metadata).ToString());
     }
@@ -68,9 +71,10 @@ std::vector<std::shared_ptr<const T>> ClaimAll(const kube::Informer<T>& informer
                                                const kube::Resource& resource, const Owner& owner,
                                                const std::optional<kube::LabelSelector>& selector,
                                                Plan& plan) {
+  const std::optional<kube::LabelMatcher> matcher = MatcherOf(selector);
   std::vector<std::shared_ptr<const T>> claimed;
   for (auto& object : informer.ByIndex(SharedInformers::kByOwner, owner.meta.uid)) {
-    if (ClaimOn(object->metadata, owner, selector) == Claim::kReleasable) {
+    if (ClaimOn(object->metadata, owner, matcher) == Claim::kReleasable) {
       plan.Add(ReleasePatch(resource, object->metadata, owner));
     } else {
       claimed.push_back(object);
@@ -78,7 +82,7 @@ std::vector<std::shared_ptr<const T>> ClaimAll(const kube::Informer<T>& informer
   }
   for (auto& object :
        informer.ByIndex(SharedInformers::kByOwner, SharedInformers::OrphansOf(owner.meta.ns))) {
-    if (ClaimOn(object->metadata, owner, selector) != Claim::kAdoptable) continue;
+    if (ClaimOn(object->metadata, owner, matcher) != Claim::kAdoptable) continue;
     plan.Add(AdoptPatch(resource, object->metadata, owner));
     claimed.push_back(object);
   }

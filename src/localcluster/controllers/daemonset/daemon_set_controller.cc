@@ -8,18 +8,18 @@ namespace koord::localcluster {
 
 DaemonSetController::DaemonSetController(ControllerContext& context)
     : Controller("daemonset-controller", context) {
-  informers().daemon_sets.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().daemon_sets, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
   const auto enqueue = [this](const std::string& key) { Enqueue(key); };
-  informers().pods.AddHandler([this, enqueue](const auto& before, const auto& after) {
+  Watch(informers().pods, [this, enqueue](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kDaemonSets, informers().daemon_sets, enqueue);
   });
-  informers().controller_revisions.AddHandler([this, enqueue](const auto& before,
+  Watch(informers().controller_revisions, [this, enqueue](const auto& before,
                                                               const auto& after) {
     ForOwners(before, after, kube::kDaemonSets, informers().daemon_sets, enqueue);
   });
-  informers().nodes.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().nodes, [this](const auto& before, const auto& after) {
     // Heart-beats and usage change nodes all the time; daemons care for these only.
     const bool same = before != nullptr && after != nullptr &&
                       before->metadata.labels == after->metadata.labels &&

@@ -10,15 +10,15 @@ namespace koord::localcluster {
 
 DeploymentController::DeploymentController(ControllerContext& context)
     : Controller("deployment-controller", context) {
-  informers().deployments.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().deployments, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
-  informers().replica_sets.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().replica_sets, [this](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kDeployments, informers().deployments,
               [this](const std::string& key) { Enqueue(key); });
   });
   // Recreate waits for the last old pod to end.
-  informers().pods.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().pods, [this](const auto& before, const auto& after) {
     if (before == nullptr || (after != nullptr && !kube::IsTerminal(*after))) return;
     const auto set_key = ControllerKey(before->metadata, kube::kReplicaSets);
     if (!set_key) return;

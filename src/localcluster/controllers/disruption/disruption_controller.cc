@@ -1,15 +1,10 @@
 #include "localcluster/controllers/disruption/disruption_controller.h"
 
 #include "kube/resources.h"
-#include "kube/selector.h"
 #include "localcluster/controllers/common/ownership.h"
 
 namespace koord::localcluster {
 namespace {
-
-bool Covers(const kube::PodDisruptionBudget& budget, const kube::Pod& pod) {
-  return budget.spec.selector && kube::Matches(*budget.spec.selector, pod.metadata.labels);
-}
 
 // What a budget sees of a pod.
 bool LooksTheSame(const kube::Pod& a, const kube::Pod& b) {
@@ -28,10 +23,10 @@ std::optional<PodScale> Scale(const std::shared_ptr<const T>& workload) {
 
 DisruptionController::DisruptionController(ControllerContext& context)
     : Controller("controllermanager", context) {
-  informers().disruption_budgets.AddHandler([this](const auto&, const auto& after) {
+  Watch(informers().disruption_budgets, [this](const auto&, const auto& after) {
     if (after != nullptr) Enqueue(KeyText(after->metadata));
   });
-  informers().pods.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().pods, [this](const auto& before, const auto& after) {
     if (before != nullptr && after != nullptr && LooksTheSame(*before, *after)) return;
     if (before != nullptr) EnqueueMatching(*before);
     if (after != nullptr) EnqueueMatching(*after);
@@ -41,7 +36,8 @@ DisruptionController::DisruptionController(ControllerContext& context)
 void DisruptionController::EnqueueMatching(const kube::Pod& pod) {
   for (const auto& budget :
        informers().disruption_budgets.ByIndex(SharedInformers::kByNamespace, pod.metadata.ns)) {
-    if (Covers(*budget, pod)) Enqueue(KeyText(budget->metadata));
+    const auto matcher = MatcherOf(budget->spec.selector);
+    if (matcher && matcher->Matches(pod.metadata.labels)) Enqueue(KeyText(budget->metadata));
   }
 }
 
@@ -49,10 +45,11 @@ Plan DisruptionController::Decide(const std::string& key) {
   Plan plan;
   const auto budget = informers().disruption_budgets.Get(ParseKey(key));
   if (budget == nullptr) return plan;
+  const auto matcher = MatcherOf(budget->spec.selector);
   PodList pods;
   for (auto& pod :
        informers().pods.ByIndex(SharedInformers::kByNamespace, budget->metadata.ns)) {
-    if (Covers(*budget, *pod)) pods.push_back(pod);
+    if (matcher && matcher->Matches(pod->metadata.labels)) pods.push_back(pod);
   }
   PlanDisruption({.budget = *budget,
                   .pods = pods,

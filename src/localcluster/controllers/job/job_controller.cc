@@ -14,7 +14,7 @@ constexpr std::string_view kStray = "stray:";
 }  // namespace
 
 JobController::JobController(ControllerContext& context) : Controller("job-controller", context) {
-  informers().jobs.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().jobs, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
     if (after != nullptr) return;
     for (const auto& pod :
@@ -22,7 +22,7 @@ JobController::JobController(ControllerContext& context) : Controller("job-contr
       Enqueue(std::string(kStray) + KeyText(pod->metadata));
     }
   });
-  informers().pods.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().pods, [this](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kJobs, informers().jobs,
               [this](const std::string& key) { Enqueue(key); });
     if (after != nullptr && IsTracked(*after)) {

@@ -7,10 +7,10 @@ namespace koord::localcluster {
 
 ReplicaSetController::ReplicaSetController(ControllerContext& context)
     : Controller("replicaset-controller", context) {
-  informers().replica_sets.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().replica_sets, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
-  informers().pods.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().pods, [this](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kReplicaSets, informers().replica_sets,
               [this](const std::string& key) { Enqueue(key); });
   });

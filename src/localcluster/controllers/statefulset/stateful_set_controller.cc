@@ -8,14 +8,14 @@ namespace koord::localcluster {
 
 StatefulSetController::StatefulSetController(ControllerContext& context)
     : Controller("statefulset-controller", context) {
-  informers().stateful_sets.AddHandler([this](const auto& before, const auto& after) {
+  Watch(informers().stateful_sets, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
   const auto enqueue = [this](const std::string& key) { Enqueue(key); };
-  informers().pods.AddHandler([this, enqueue](const auto& before, const auto& after) {
+  Watch(informers().pods, [this, enqueue](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kStatefulSets, informers().stateful_sets, enqueue);
   });
-  informers().controller_revisions.AddHandler([this, enqueue](const auto& before,
+  Watch(informers().controller_revisions, [this, enqueue](const auto& before,
                                                               const auto& after) {
     ForOwners(before, after, kube::kStatefulSets, informers().stateful_sets, enqueue);
   });
