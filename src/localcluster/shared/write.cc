@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/api_error.h"
+#include "kube/resources.h"
 
 namespace koord::localcluster {
 namespace {
@@ -113,6 +114,17 @@ std::optional<Write> PinnedStatusPatch(const Resource& resource, const ObjectMet
   return MakeStatusPatch(resource, of, before, after, true);
 }
 
+Write Bind(const ObjectMeta& pod, const std::string& node) {
+  return {.verb = Write::Verb::kCreate,
+          .resource = kube::kPods,
+          .key = KeyOf(pod),
+          .body = {{"apiVersion", "v1"},
+                   {"kind", "Binding"},
+                   {"metadata", {{"name", pod.name}, {"namespace", pod.ns}, {"uid", pod.uid}}},
+                   {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}},
+          .subresource = "binding"};
+}
+
 Write Delete(const Resource& resource, const ObjectMeta& of) {
   Write write{.verb = Write::Verb::kDelete, .resource = resource, .key = KeyOf(of)};
   write.options.uid = of.uid;
@@ -172,6 +184,10 @@ void Send(kube::Client& client, const Write& write, kube::Client::Done done) {
   const kube::WriteOptions options{.subresource = write.subresource};
   switch (write.verb) {
     case Write::Verb::kCreate:
+      if (!write.subresource.empty()) {
+        return client.CreateSubresource(write.resource, write.key, write.subresource, write.body,
+                                        std::move(done));
+      }
       client.Create(write.resource, write.key.ns, write.body, options, std::move(done));
       break;
     case Write::Verb::kPatch:

@@ -23,7 +23,7 @@ struct Write {
   kube::ObjectKey key;
   kube::Json body;  // the object or the patch
   kube::PatchType patch_type = kube::PatchType::kMerge;
-  std::string subresource;
+  std::string subresource;  // a creation with one is a POST to it
   kube::DeleteOptions options;
   bool may_exist = false;  // a creation that finds the object there has done its work
 };
@@ -40,6 +40,8 @@ std::optional<Write> StatusPatch(const kube::Resource& resource, const kube::Obj
                                  const kube::Json& before, const kube::Json& after);
 std::optional<Write> PinnedStatusPatch(const kube::Resource& resource, const kube::ObjectMeta& of,
                                        const kube::Json& before, const kube::Json& after);
+// Assigns the pod to a node, unless somebody has in the meantime.
+Write Bind(const kube::ObjectMeta& pod, const std::string& node);
 // Deletes this very object: one that was made anew under its name is left alone.
 Write Delete(const kube::Resource& resource, const kube::ObjectMeta& of);
 // Without waiting for the pod's node.

@@ -11,7 +11,7 @@
 #include "kube/objects/meta.h"
 #include "kube/resource.h"
 #include "kube/selectors.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 #include "localcluster/shared/shared_informers.h"
 
 // Whose objects are whose: a workload controls the pods that carry its reference, adopts matching

@@ -7,7 +7,7 @@
 
 #include "kube/objects/workloads.h"
 #include "localcluster/controllers/common/ownership.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 
 // The history of a StatefulSet or DaemonSet: one ControllerRevision for each pod template it had,
 // which is also what `kubectl rollout undo` goes back to.

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "kube/objects/node.h"
 #include "kube/objects/workloads.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/common/pod_state.h"
 #include "localcluster/controllers/common/revisions.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "localcluster/controllers/common/controller.h"
+#include "localcluster/shared/controller.h"
 #include "localcluster/controllers/deployment/replica_math.h"
 
 namespace koord::localcluster {

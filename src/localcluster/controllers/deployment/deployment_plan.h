@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "kube/objects/workloads.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/deployment/replica_math.h"
 
 namespace koord::localcluster {

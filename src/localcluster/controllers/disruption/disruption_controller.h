@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "localcluster/controllers/common/controller.h"
+#include "localcluster/shared/controller.h"
 #include "localcluster/controllers/disruption/disruption_plan.h"
 
 namespace koord::localcluster {

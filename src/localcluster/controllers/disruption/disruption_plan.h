@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "kube/objects/policy.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/common/pod_state.h"
 
 namespace koord::localcluster {

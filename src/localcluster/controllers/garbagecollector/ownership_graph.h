@@ -10,7 +10,7 @@
 #include "base/string_map.h"
 #include "kube/objects/meta.h"
 #include "kube/resource.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "kube/objects/pod.h"
-#include "localcluster/controllers/common/controller.h"
+#include "localcluster/shared/controller.h"
 
 namespace koord::localcluster {
 

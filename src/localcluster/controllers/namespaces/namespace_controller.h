@@ -4,7 +4,7 @@
 
 #include "base/scope.h"
 #include "kube/client/work_queue.h"
-#include "localcluster/controllers/common/controller.h"
+#include "localcluster/shared/controller.h"
 #include "localcluster/shared/resource_catalog.h"
 
 namespace koord::localcluster {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "localcluster/controllers/common/controller.h"
+#include "localcluster/shared/controller.h"
 #include "localcluster/controllers/nodelifecycle/node_health.h"
 
 namespace koord::localcluster {

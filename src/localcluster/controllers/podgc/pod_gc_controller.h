@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "kube/objects/pod.h"
-#include "localcluster/controllers/common/controller.h"
+#include "localcluster/shared/controller.h"
 
 namespace koord::localcluster {
 

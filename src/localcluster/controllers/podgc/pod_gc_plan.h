@@ -2,7 +2,7 @@
 #include <cstddef>
 
 #include "base/clock.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/common/pod_state.h"
 
 namespace koord::localcluster {

@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "localcluster/controllers/common/controller.h"
+#include "localcluster/shared/controller.h"
 #include "localcluster/controllers/replicaset/replica_set_plan.h"
 
 namespace koord::localcluster {

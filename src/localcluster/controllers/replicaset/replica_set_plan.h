@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "kube/objects/workloads.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/common/pod_state.h"
 
 namespace koord::localcluster {

@@ -10,7 +10,7 @@
 #include "base/scope.h"
 #include "kube/client/client.h"
 #include "kube/client/work_queue.h"
-#include "localcluster/controllers/common/plan.h"
+#include "localcluster/shared/plan.h"
 #include "localcluster/shared/shared_informers.h"
 
 namespace koord::localcluster {

@@ -1,4 +1,4 @@
-#include "localcluster/controllers/common/controller.h"
+#include "localcluster/shared/controller.h"
 
 #include <memory>
 #include <utility>
@@ -109,7 +109,8 @@ void Controller::Finished(const std::string& key, const Plan& plan,
 void Controller::Remember(const std::string& key, const WriteResult& result) {
   const Write& write = *result.write;
   const SharedInformers::Source* source = context_.informers.Find(write.resource);
-  if (source == nullptr) return;
+  const bool posted = write.verb == Write::Verb::kCreate && !write.subresource.empty();
+  if (source == nullptr || posted) return;
   Unseen unseen{.verb = write.verb,
                 .source = source,
                 .key = write.key,
