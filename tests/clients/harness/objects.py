@@ -1,0 +1,96 @@
+"""Manifests, as short as a test can have them."""
+
+from .kubelet import SCHEDULER
+
+IMAGE = "registry.example.com/app:1"
+
+
+def meta(name, **more):
+    return {"name": name, **more}
+
+
+def pod(name, run=False, labels=None, node=None, annotations=None, **spec):
+    """A pod that nobody runs, or with `run` one that the suite's own kubelet runs (on `node`)."""
+    if node:
+        spec["nodeSelector"] = {"kubernetes.io/hostname": node}
+    return {
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": meta(name, labels=labels or {}, annotations=annotations or {}),
+        "spec": {"containers": [container()], **scheduler(run), **spec},
+    }
+
+
+def container(name="app", image=IMAGE, **more):
+    return {"name": name, "image": image, **more}
+
+
+def scheduler(run):
+    # Without `run` a name that no scheduler answers to keeps the pod pending.
+    return {"schedulerName": SCHEDULER if run else "nobody"}
+
+
+def config_map(name, data=None, **metadata):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(name, **metadata),
+            "data": data or {}}
+
+
+def workload(kind, name, labels, api="apps/v1", run=False, annotations=None, **spec):
+    return {
+        "apiVersion": api, "kind": kind, "metadata": meta(name, labels=labels),
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": template(labels, run, annotations),
+            **spec,
+        },
+    }
+
+
+def template(labels, run=False, annotations=None, **spec):
+    return {"metadata": {"labels": labels, "annotations": annotations or {}},
+            "spec": {"containers": [container()], **scheduler(run), **spec}}
+
+
+def deployment(name, replicas=1, run=False, **spec):
+    return workload("Deployment", name, {"app": name}, run=run, replicas=replicas, **spec)
+
+
+def replica_set(name, replicas=1, run=False, **spec):
+    return workload("ReplicaSet", name, {"app": name}, run=run, replicas=replicas, **spec)
+
+
+def job(name, run=False, annotations=None, **spec):
+    made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta(name),
+            "spec": {"template": template({}, run, annotations, restartPolicy="Never"), **spec}}
+    return made
+
+
+def budget(name, labels, **spec):
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta(name),
+            "spec": {"selector": {"matchLabels": labels}, **spec}}
+
+
+def node(name, **spec):
+    return {"apiVersion": "v1", "kind": "Node",
+            "metadata": meta(name, labels={"kubernetes.io/hostname": name}), "spec": spec}
+
+
+def crd(group, plural, kind, schema, scope="Namespaced", **version):
+    """A CRD with one version, v1, whose spec and status have the schemas given."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": meta(f"{plural}.{group}"),
+        "spec": {
+            "group": group, "scope": scope,
+            "names": {"plural": plural, "singular": kind.lower(), "kind": kind,
+                      "listKind": f"{kind}List"},
+            "versions": [{
+                "name": "v1", "served": True, "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": schema}},
+                **version,
+            }],
+        },
+    }
+
+
+def name_of(thing):
+    return thing["metadata"]["name"]
