@@ -101,7 +101,7 @@ class Api:
     """Speaks to the cluster of a kubeconfig as its current user. May be used by many threads."""
 
     def __init__(self, kubeconfig, directory):
-        self._server, self._headers, self._tls = read_kubeconfig(kubeconfig, directory)
+        self.server, self._headers, self._tls = read_kubeconfig(kubeconfig, directory)
         self._threads = threading.local()
 
     def request(self, method, path, body=None, content_type="application/json", query=None,
@@ -172,7 +172,7 @@ class Api:
 
     def _connect(self, timeout):
         return http.client.HTTPSConnection(
-            self._server.hostname, self._server.port, timeout=timeout, context=self._tls)
+            self.server.hostname, self.server.port, timeout=timeout, context=self._tls)
 
 
 def read_kubeconfig(kubeconfig, directory):

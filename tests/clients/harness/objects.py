@@ -6,7 +6,8 @@ IMAGE = "registry.example.com/app:1"
 
 
 def meta(name, **more):
-    return {"name": name, **more}
+    """Metadata without what is empty, as a person would write it."""
+    return {"name": name, **{key: value for key, value in more.items() if value}}
 
 
 def pod(name, run=False, labels=None, node=None, annotations=None, **spec):
@@ -15,7 +16,7 @@ def pod(name, run=False, labels=None, node=None, annotations=None, **spec):
         spec["nodeSelector"] = {"kubernetes.io/hostname": node}
     return {
         "apiVersion": "v1", "kind": "Pod",
-        "metadata": meta(name, labels=labels or {}, annotations=annotations or {}),
+        "metadata": meta(name, labels=labels, annotations=annotations),
         "spec": {"containers": [container()], **scheduler(run), **spec},
     }
 
@@ -30,8 +31,8 @@ def scheduler(run):
 
 
 def config_map(name, data=None, **metadata):
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(name, **metadata),
-            "data": data or {}}
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(name, **metadata)}
+    return {**made, "data": data} if data else made
 
 
 def workload(kind, name, labels, api="apps/v1", run=False, annotations=None, **spec):
@@ -46,7 +47,8 @@ def workload(kind, name, labels, api="apps/v1", run=False, annotations=None, **s
 
 
 def template(labels, run=False, annotations=None, **spec):
-    return {"metadata": {"labels": labels, "annotations": annotations or {}},
+    metadata = {"labels": labels, "annotations": annotations}
+    return {"metadata": {key: value for key, value in metadata.items() if value},
             "spec": {"containers": [container()], **scheduler(run), **spec}}
 
 
@@ -59,9 +61,8 @@ def replica_set(name, replicas=1, run=False, **spec):
 
 
 def job(name, run=False, annotations=None, **spec):
-    made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta(name),
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta(name),
             "spec": {"template": template({}, run, annotations, restartPolicy="Never"), **spec}}
-    return made
 
 
 def budget(name, labels, **spec):
