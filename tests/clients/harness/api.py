@@ -4,6 +4,7 @@ import base64
 import http.client
 import json
 import pathlib
+import re
 import ssl
 import threading
 import urllib.parse
@@ -78,8 +79,8 @@ class Response:
 
     def warnings(self):
         """The texts of the Warning headers."""
-        return [header.split(" ", 2)[2].strip('"').replace('\\"', '"')
-                for header in self.headers.get_all("Warning", [])]
+        quoted = [header.split(" ", 2)[2] for header in self.headers.get_all("Warning", [])]
+        return [re.sub(r"\\(.)", r"\1", text[1:-1]) for text in quoted]
 
     def has_status(self, code):
         if self.status != code:

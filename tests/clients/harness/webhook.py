@@ -13,6 +13,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "kubernetes
 from cluster import make_certificate  # noqa: E402 (the line above is what makes it importable)
 
 
+class QuietServer(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        # Callers that hang up, or that do not trust the certificate, are part of the tests.
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
 class WebhookServer:
     """Calls, for a path, the function that a test has put there, and keeps what was asked.
 
@@ -26,12 +35,11 @@ class WebhookServer:
                          signed=True)
         self.ca_bundle = base64.b64encode((directory / "ca.crt").read_bytes()).decode()
         self._handlers, self._reviews, self._lock = {}, {}, threading.Lock()
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler_class())
+        self._server = QuietServer(("127.0.0.1", 0), self._handler_class())
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(directory / "webhook.crt", directory / "webhook.key")
         self._server.socket = tls.wrap_socket(
             self._server.socket, server_side=True, do_handshake_on_connect=False)
-        self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def url(self, path):
