@@ -7,20 +7,18 @@ The tests say what a user of Kubernetes sees. They hold on real Kubernetes:
 
 and on the local cluster, which this starts and stops by itself:
 
-    tests/clients/run.py --koord build/bin/koord --kubectl "$(scripts/kubectl.sh)"
+    tests/clients/run.py --koord build/bin/koord
 
 Every test has a namespace of its own and removes what it made. Pods are run by the tests
 themselves (see harness/kubelet.py), so that they behave the same on every cluster.
 """
 
 import argparse
-import contextlib
 import fnmatch
 import importlib
 import os
 import pathlib
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +29,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))
 
 from harness.api import Api  # noqa: E402
+from harness.check import Failure  # noqa: E402
 from harness.kubectl import Kubectl  # noqa: E402
 from harness.registry import TESTS  # noqa: E402
 from harness.runner import Runner, plan  # noqa: E402
@@ -52,11 +51,13 @@ def parse(arguments):
     parser.add_argument("--nodes", choices=["none", "simulated"], default="none",
                         help="whether nodes of the cluster itself run pods, default none")
     parser.add_argument("--kubectl", action="append", metavar="PROGRAM",
-                        help="may be repeated; default the one on $PATH")
+                        help="may be repeated; default Debian's")
     parser.add_argument("--python", action=argparse.BooleanOptionalAction, default=True,
                         help="test with the Python client, too")
     parser.add_argument("-k", dest="patterns", action="append", metavar="PATTERN",
                         help="only tests whose name contains this, or matches it (*, ?)")
+    parser.add_argument("--deadline", type=float, default=30, metavar="SECONDS",
+                        help="how long a test waits for something to become so, default 30")
     parser.add_argument("-j", dest="workers", type=int, default=4, help="tests at a time")
     parser.add_argument("-v", dest="verbose", action="store_true", help="show each command")
     parser.add_argument("--list", action="store_true", help="print the tests, run none")
@@ -71,57 +72,73 @@ def load_tests(patterns, python):
     return [t for t in TESTS if any(fnmatch.fnmatch(t.name, f"*{p}*") for p in wanted)]
 
 
-@contextlib.contextmanager
-def local_cluster(program, directory):
-    """Starts `koord up`, yields its kubeconfig once the cluster is ready, and stops it."""
-    data = directory / "koord"
-    with open(directory / "koord.log", "wb") as log:
-        child = subprocess.Popen(
-            [program, "up", "--in-memory", "--nodes", "3", "--port", "0", "--data-dir", data],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    try:
-        wait_until_ready(child, data / "kubeconfig", directory)
-        yield data / "kubeconfig"
-        if child.poll() is not None:
-            print(f"koord ended with status {child.returncode}; the end of its log:")
-            print((directory / "koord.log").read_text(errors="replace")[-4000:])
-    finally:
-        stop(child)
+def debian_kubectl():
+    script = FOLDER.parents[1] / "scripts" / "kubectl.sh"
+    return subprocess.run([script], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def wait_until_ready(child, kubeconfig, directory):
-    end = time.monotonic() + START_DEADLINE_S
-    while child.poll() is None and time.monotonic() < end:
+class LocalCluster:
+    """A `koord up` that this run has started."""
+
+    def __init__(self, program, directory):
+        self.kubeconfig = directory / "koord" / "kubeconfig"
+        self._directory, self._log = directory, directory / "koord.log"
+        with open(self._log, "wb") as log:
+            self._child = subprocess.Popen(
+                [program, "up", "--in-memory", "--nodes", "3", "--port", "0",
+                 "--data-dir", self.kubeconfig.parent],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def __enter__(self):
+        end = time.monotonic() + START_DEADLINE_S
+        while not self._ready():
+            if self._child.poll() is not None or time.monotonic() > end:
+                self._child.kill()
+                sys.exit(f"run.py: koord up is not ready after {START_DEADLINE_S} s, or ended "
+                         f"(status {self._child.wait()})\n{self._end_of_log()}")
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, *_):
+        if self._child.poll() is None:
+            self._child.kill()
+        self._child.wait()
+
+    def _ready(self):
         try:
-            if Api(kubeconfig, directory).request("GET", "/readyz").status == 200:
-                return
+            return Api(self.kubeconfig, self._directory).request("GET", "/readyz").status == 200
         except (OSError, LookupError, TypeError):
-            pass  # no kubeconfig, half of one, or nobody listens yet
-        time.sleep(0.05)
-    log = (directory / "koord.log").read_text(errors="replace")
-    sys.exit(f"run.py: koord up is not ready (status {child.poll()}):\n{log}")
+            return False  # no kubeconfig, half of one, or nobody listens yet
+
+    def stop(self):
+        """Ends it as Ctrl-C does, and checks that it ends well."""
+        if self._child.poll() is None:
+            self._child.send_signal(signal.SIGINT)
+            try:
+                self._child.wait(STOP_DEADLINE_S)
+            except subprocess.TimeoutExpired:
+                raise Failure(f"still runs {STOP_DEADLINE_S} s after SIGINT") from None
+        if self._child.returncode != 0:
+            raise Failure(f"exit status {self._child.returncode}\n{self._end_of_log()}")
+
+    def _end_of_log(self):
+        return self._log.read_text(errors="replace")[-4000:]
 
 
-def stop(child):
-    if child.poll() is None:
-        child.send_signal(signal.SIGINT)
-        try:
-            child.wait(STOP_DEADLINE_S)
-        except subprocess.TimeoutExpired:
-            print(f"koord did not stop within {STOP_DEADLINE_S} s of SIGINT")
-            child.kill()
-            child.wait()
-
-
-def run_tests(options, runs_for, kubeconfig, cluster, running_nodes, directory):
+def run_tests(options, tests, directory, local=None):
+    kubeconfig = local.kubeconfig if local else options.kubeconfig
+    cluster = "koord" if local else options.cluster
     run_id = f"{random.randrange(16**6):06x}"
     kubectls = [Kubectl(program, kubeconfig, directory) for program in options.kubectl]
     suite = Suite(cluster, kubeconfig, directory, run_id)
-    runner = Runner(suite, run_id, running_nodes, options.verbose)
+    runner = Runner(suite, run_id, local or options.nodes == "simulated", options.deadline,
+                    options.verbose)
     try:
-        runner.run(runs_for(kubectls), options.workers)
+        runner.run(plan(tests, kubectls, options.python), options.workers)
     finally:
-        suite.close()
+        runner.check("the suite's own objects are removed", suite.close)
+    if local:
+        runner.check("the local cluster stops", local.stop)
     for name in runner.failures:
         print(f"failed: {name}")
     print(f"{runner.passed} passed, {runner.failed} failed, {runner.skipped} skipped")
@@ -136,20 +153,15 @@ def main(arguments):
         return 0
     if not tests:
         sys.exit("run.py: no test has such a name; --list prints them")
-    options.kubectl = options.kubectl or [found for found in [shutil.which("kubectl")] if found]
     if not options.koord and not options.kubeconfig:
         sys.exit("run.py: give --koord PROGRAM, or --kubeconfig FILE of a cluster that is running")
-
-    def runs_for(kubectls):
-        return plan(tests, kubectls, options.python)
-
+    options.kubectl = options.kubectl or [debian_kubectl()]
     with tempfile.TemporaryDirectory(prefix="koord-clients-") as temporary:
         directory = pathlib.Path(temporary)
         if not options.koord:
-            return run_tests(options, runs_for, options.kubeconfig, options.cluster,
-                             options.nodes == "simulated", directory)
-        with local_cluster(options.koord, directory) as kubeconfig:
-            return run_tests(options, runs_for, kubeconfig, "koord", True, directory)
+            return run_tests(options, tests, directory)
+        with LocalCluster(options.koord, directory) as local:
+            return run_tests(options, tests, directory, local)
 
 
 if __name__ == "__main__":

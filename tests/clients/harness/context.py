@@ -7,15 +7,14 @@ import time
 from .api import kind_path
 from .check import Failure
 
-DEADLINE_S = 30
 POLL_S = 0.05
 
 
 class Context:
     """`suite` is what all tests of a run share; `kubectl` is None in a Python test."""
 
-    def __init__(self, suite, namespace, kubectl, log):
-        self._suite, self._kubectl, self._log = suite, kubectl, log
+    def __init__(self, suite, namespace, kubectl, log, deadline):
+        self._suite, self._kubectl, self._log, self._deadline = suite, kubectl, log, deadline
         self.namespace, self.api = namespace, suite.api
         self.cluster = suite.cluster
         self.minor = kubectl.minor if kubectl else None
@@ -81,7 +80,7 @@ class Context:
         return answer
 
     def start_kubectl(self, *arguments):
-        started = self._kubectl.start(["-n", self.namespace, *arguments])
+        started = self._kubectl.start(["-n", self.namespace, *arguments], self._deadline)
         self.cleanup(started.stop)
         return started
 
@@ -137,14 +136,18 @@ class Context:
         """Installs the custom resource that the tests share; see widgets.py."""
         self._suite.install_widgets()
 
+    def koordinator_kinds(self):
+        """Makes sure that Koordinator's CRDs are installed."""
+        self._suite.install_koordinator_crds()
+
     # Waiting
 
-    def eventually(self, condition, what=None, deadline=DEADLINE_S):
+    def eventually(self, condition, what=None):
         """Waits until `condition` returns something true, and returns that.
 
         A Failure inside it counts as not yet; the last one is reported when time is up.
         """
-        end = time.monotonic() + deadline
+        end = time.monotonic() + self._deadline
         while True:
             try:
                 value, problem = condition(), None
@@ -153,7 +156,8 @@ class Context:
             except Failure as failure:
                 problem = failure
             if time.monotonic() > end:
-                raise Failure(f"waited {deadline} s for {what or 'what follows'}\n{problem or ''}")
+                raise Failure(
+                    f"waited {self._deadline} s for {what or 'what follows'}\n{problem or ''}")
             time.sleep(POLL_S)
 
     def gone(self, kind, name):

@@ -51,8 +51,8 @@ class Kubectl:
                           f"stdout: {expired.stdout}\nstderr: {expired.stderr}") from None
         return Answer(command, input, done.returncode, done.stdout, done.stderr)
 
-    def start(self, arguments):
-        return Background([str(self.program), *map(str, arguments)], self._environment)
+    def start(self, arguments, deadline):
+        return Background([str(self.program), *map(str, arguments)], self._environment, deadline)
 
 
 class Answer:
@@ -125,8 +125,8 @@ class Answer:
 class Background:
     """A kubectl that goes on, such as `get -w`."""
 
-    def __init__(self, command, environment):
-        self._command = command
+    def __init__(self, command, environment, deadline):
+        self._command, self._deadline = command, deadline
         self._lines, self._changed = [], threading.Condition()
         self._child = subprocess.Popen(
             command, env=environment, text=True, stdin=subprocess.DEVNULL,
@@ -140,28 +140,28 @@ class Background:
                 self._lines.append(line)
                 self._changed.notify_all()
 
-    def wait_for(self, expected, deadline=20):
+    def wait_for(self, expected):
         """Returns once the expected lines have been printed, in this order, others between."""
         patterns = [text_pattern(" ".join(line.split())) for line in expected.splitlines()
                     if line.strip()]
-        end = time.monotonic() + deadline
+        end = time.monotonic() + self._deadline
         with self._changed:
             while not self._in_order(patterns):
                 left = end - time.monotonic()
                 if left <= 0 or not self._changed.wait(left):
                     raise Failure(f"$ {shlex.join(self._command)}\nexpected: {expected}\n"
-                                  f"printed within {deadline} s: {''.join(self._lines)}")
+                                  f"printed within {self._deadline} s: {''.join(self._lines)}")
 
     def _in_order(self, patterns):
         lines = iter(" ".join(line.split()) for line in self._lines)
         return all(any(re.search(pattern, line) for line in lines) for pattern in patterns)
 
-    def wait(self, deadline=60):
+    def wait(self):
         """Waits for the end and returns (exit code, all that was printed)."""
         try:
-            self._child.wait(deadline)
+            self._child.wait(self._deadline)
         except subprocess.TimeoutExpired:
-            raise Failure(f"$ {shlex.join(self._command)}\nstill runs after {deadline} s, "
+            raise Failure(f"$ {shlex.join(self._command)}\nstill runs after {self._deadline} s, "
                           f"printed: {''.join(self._lines)}") from None
         self._reader.join()
         return self._child.returncode, "".join(self._lines)

@@ -38,9 +38,10 @@ def plan(tests, kubectls, python):
 
 
 class Runner:
-    def __init__(self, suite, run_id, running_nodes, verbose):
+    def __init__(self, suite, run_id, running_nodes, deadline, verbose):
+        """`deadline` is how many seconds a test may wait for something to become so."""
         self._suite, self._prefix = suite, f"clients-{run_id}-"
-        self._running_nodes, self._verbose = running_nodes, verbose
+        self._running_nodes, self._deadline, self._verbose = running_nodes, deadline, verbose
         self._lock = threading.Lock()
         self.passed = self.failed = self.skipped = 0
         self.failures = []
@@ -51,7 +52,12 @@ class Runner:
             run.namespace = f"{self._prefix}{number}"
         self._run_pool([run for run in runs if not run.test.alone], workers)
         self._run_pool([run for run in runs if run.test.alone], 1)
-        self._check_removal()
+        self.check("namespaces are removed", self._wait_for_removal)
+
+    def check(self, name, function, *arguments):
+        """Reports something that is no test of a client, but must hold, too."""
+        start, problem = time.monotonic(), attempt(function, *arguments)
+        self._report("FAIL" if problem else "ok", name, f"{time.monotonic() - start:.2f}s", problem)
 
     def _run_pool(self, runs, workers):
         pending = queue.SimpleQueue()
@@ -76,9 +82,10 @@ class Runner:
         if reason:
             return self._report("skip", run.name, reason)
         log, start = [], time.monotonic()
-        context = Context(self._suite, run.namespace, run.kubectl, log.append)
+        context = Context(self._suite, run.namespace, run.kubectl, log.append, self._deadline)
         problem = attempt(context.open) or attempt(run.test.function, context)
-        problem = attempt(context.close) if not problem else (problem, attempt(context.close))[0]
+        left_behind = attempt(context.close)
+        problem = problem or left_behind
         self._report("FAIL" if problem else "ok", run.name, f"{time.monotonic() - start:.2f}s",
                      problem, log)
 
@@ -103,16 +110,13 @@ class Runner:
                     print(indent(f"$ {' '.join(answer.command)}\n{answer.stdout}{answer.stderr}"))
             sys.stdout.flush()
 
-    def _check_removal(self):
+    def _wait_for_removal(self):
         """A cluster must be able to remove what the tests made."""
         end = time.monotonic() + REMOVAL_DEADLINE_S
         while left := leftovers(self._suite.api, self._prefix):
             if time.monotonic() > end:
-                self._report("FAIL", "namespaces are removed", f"after {REMOVAL_DEADLINE_S} s",
-                             f"still there: {' '.join(left)}")
-                return
+                raise Failure(f"still there after {REMOVAL_DEADLINE_S} s: {' '.join(left)}")
             time.sleep(0.2)
-        self._report("ok", "namespaces are removed", "none is left")
 
 
 def attempt(function, *arguments):

@@ -4,6 +4,8 @@ import pathlib
 import threading
 import time
 
+import yaml
+
 from . import widgets
 from .api import Api, kind_path
 from .check import Failure
@@ -11,6 +13,7 @@ from .kubelet import Kubelet
 from .webhook import WebhookServer
 
 ESTABLISH_DEADLINE_S = 60
+KOORDINATOR_CRDS = pathlib.Path(__file__).resolve().parents[3] / "deploy" / "crds"
 
 
 class Suite:
@@ -22,7 +25,7 @@ class Suite:
         self.kubelet = Kubelet(self.api, f"clients-{run_id}")
         self._lock = threading.Lock()
         self._webhooks = self._python_client = None
-        self._widgets_installed = False
+        self._widgets_installed, self._koordinator_crds = False, []
 
     def close(self):
         self.kubelet.stop()
@@ -30,6 +33,8 @@ class Suite:
             self._webhooks.stop()
         if self._widgets_installed:
             self.api.delete(widgets.definition())
+        for definition in self._koordinator_crds:
+            self.api.delete(definition)
 
     def webhooks(self):
         with self._lock:
@@ -53,6 +58,15 @@ class Suite:
             if not self._widgets_installed:
                 install_crd(self.api, widgets.definition())
                 self._widgets_installed = True
+
+    def install_koordinator_crds(self):
+        """The local cluster has them already."""
+        with self._lock:
+            if self.cluster == "koord" or self._koordinator_crds:
+                return
+            for path in sorted(KOORDINATOR_CRDS.glob("*.yaml")):
+                self._koordinator_crds.append(yaml.safe_load(path.read_text()))
+                install_crd(self.api, self._koordinator_crds[-1])
 
 
 def install_crd(api, definition):
