@@ -24,8 +24,8 @@ def can_i_list(t):
 def can_somebody_else(t):
     t.kubectl_fails("auth", "can-i", "create", "pods", "--as=nobody").prints("no")
     t.kubectl_fails("get", "pods", "--as=nobody").complains(
-        'Error from server (Forbidden): pods is forbidden: User "nobody" cannot list resource "pods" '
-        f'in API group "" in the namespace "{t.namespace}"')
+        'Error from server (Forbidden): pods is forbidden: User "nobody" cannot list resource '
+        f'"pods" in API group "" in the namespace "{t.namespace}"')
 
 
 @test(since=28)

@@ -76,8 +76,8 @@ def defaults_and_pruning(t):
         answer.warnings())
     t.api.request("POST", kind_path("Widget", t.namespace), widget("x", foo=1),
                   query={"fieldValidation": "Strict"}).rejects(
-        400, f'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown '
-        'field "spec.foo"', "BadRequest")
+        400, 'Widget in version "v1" cannot be handled as a Widget: strict decoding error: '
+        'unknown field "spec.foo"', "BadRequest")
 
 
 @test
@@ -129,8 +129,9 @@ def errors_name_all_fields(t):
 @test
 def the_scale_subresource_guards_its_field(t):
     t.widgets()
-    t.kubectl_fails("create", "--validate=false", "-f", "-", input=widget("w", replicas=-1)).mentions(
-        "* .spec.replicas: Invalid value: -1: should be a non-negative integer")
+    refused = t.kubectl_fails("create", "--validate=false", "-f", "-",
+                              input=widget("w", replicas=-1))
+    refused.mentions("* .spec.replicas: Invalid value: -1: should be a non-negative integer")
 
 
 @test
@@ -215,7 +216,8 @@ def several_versions(t):
     t.cleanup(t.api.delete, made)
     install_crd(t.api, made)
     t.kubectl("create", "-f", "-", input={
-        "apiVersion": f"{group}/v1", "kind": "Bolt", "metadata": {"name": "b"}, "spec": {"size": 1}})
+        "apiVersion": f"{group}/v1", "kind": "Bolt", "metadata": {"name": "b"},
+        "spec": {"size": 1}})
     t.eventually(lambda: t.try_kubectl(
         "get", f"bolts.v1beta1.{group}", "b", "-o", "jsonpath={.apiVersion} {.spec.size}"
         ).succeeds().prints(f"{group}/v1beta1 1"))

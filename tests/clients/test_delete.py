@@ -180,9 +180,9 @@ def preconditions(t):
     made = t.create(config_map("a"))
     wrong = "00000000-0000-0000-0000-000000000000"
     t.api.request("DELETE", object_path(made), {"preconditions": {"uid": wrong}}).rejects(
-        409, f'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition ({wrong}) '
-        f'does not match the UID in record ({made["metadata"]["uid"]}). The object might have been '
-        "deleted and then recreated", "Conflict")
+        409, f'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition '
+        f'({wrong}) does not match the UID in record ({made["metadata"]["uid"]}). The object '
+        "might have been deleted and then recreated", "Conflict")
     answer = t.api.request("DELETE", object_path(made), {
         "preconditions": {"uid": made["metadata"]["uid"]}}).has_status(200).json()
     expect(answer, {"kind": "Status", "status": "Success", "details": {

@@ -1,20 +1,9 @@
 """kubectl describe: the object, and the events about it."""
 
 from harness.kubelet import ready_node_status
-from harness.objects import config_map, container, deployment, node, pod
+from harness.objects import config_map, container, deployment, event, node, pod
 from harness.registry import test
 from harness.widgets import GROUP, widget
-
-
-def event(name, about, reason, message, kind="Normal", **more):
-    involved = {key: about["metadata"].get(key) for key in ("name", "namespace", "uid")}
-    return {
-        "apiVersion": "v1", "kind": "Event",
-        "metadata": {"name": name, "namespace": about["metadata"].get("namespace", "default")},
-        "involvedObject": {"kind": about["kind"], "apiVersion": about["apiVersion"], **involved},
-        "reason": reason, "message": message, "type": kind,
-        "source": {"component": "tester"}, "count": 1,
-        "firstTimestamp": "2020-01-01T00:00:00Z", "lastTimestamp": "2020-01-01T00:00:00Z", **more}
 
 
 @test
@@ -66,7 +55,7 @@ def a_node_and_its_pods(t):
     t.set_status("Node", name, ready_node_status())
     t.create(pod("a", run=True, node=name, containers=[
         container(resources={"requests": {"cpu": "2"}, "limits": {"cpu": "4"}})]))
-    t.eventually(lambda: t.get("Pod", "a")["status"]["phase"] == "Running")
+    t.running("a")
     t.kubectl("describe", "node", name).contains(
         f"Name: <<\\s+>>{name}", "k=v:NoSchedule", "Ready    True",
         """

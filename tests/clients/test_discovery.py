@@ -10,55 +10,55 @@ from harness.widgets import GROUP
 
 # name, short names, API version, namespaced, kind
 RESOURCES = """
-    bindings                           v1                              true   Binding
-    configmaps                 cm      v1                              true   ConfigMap
-    endpoints                  ep      v1                              true   Endpoints
-    events                     ev      v1                              true   Event
-    limitranges                limits  v1                              true   LimitRange
-    namespaces                 ns      v1                              false  Namespace
-    nodes                      no      v1                              false  Node
-    persistentvolumeclaims     pvc     v1                              true   PersistentVolumeClaim
-    persistentvolumes          pv      v1                              false  PersistentVolume
-    pods                       po      v1                              true   Pod
-    podtemplates                       v1                              true   PodTemplate
-    replicationcontrollers     rc      v1                              true   ReplicationController
-    resourcequotas             quota   v1                              true   ResourceQuota
-    secrets                            v1                              true   Secret
-    serviceaccounts            sa      v1                              true   ServiceAccount
-    services                   svc     v1                              true   Service
-    mutatingwebhookconfigurations      admissionregistration.k8s.io/v1 false  MutatingWebhookConfiguration
-    validatingwebhookconfigurations    admissionregistration.k8s.io/v1 false  ValidatingWebhookConfiguration
-    customresourcedefinitions  crd,crds apiextensions.k8s.io/v1        false  CustomResourceDefinition
-    controllerrevisions                apps/v1                         true   ControllerRevision
-    daemonsets                 ds      apps/v1                         true   DaemonSet
-    deployments                deploy  apps/v1                         true   Deployment
-    replicasets                rs      apps/v1                         true   ReplicaSet
-    statefulsets               sts     apps/v1                         true   StatefulSet
-    selfsubjectreviews                 authentication.k8s.io/v1        false  SelfSubjectReview
-    tokenreviews                       authentication.k8s.io/v1        false  TokenReview
-    localsubjectaccessreviews          authorization.k8s.io/v1         true   LocalSubjectAccessReview
-    selfsubjectaccessreviews           authorization.k8s.io/v1         false  SelfSubjectAccessReview
-    selfsubjectrulesreviews            authorization.k8s.io/v1         false  SelfSubjectRulesReview
-    subjectaccessreviews               authorization.k8s.io/v1         false  SubjectAccessReview
-    cronjobs                   cj      batch/v1                        true   CronJob
-    jobs                               batch/v1                        true   Job
-    leases                             coordination.k8s.io/v1          true   Lease
-    events                     ev      events.k8s.io/v1                true   Event
-    poddisruptionbudgets       pdb     policy/v1                       true   PodDisruptionBudget
-    clusterrolebindings                rbac.authorization.k8s.io/v1    false  ClusterRoleBinding
-    clusterroles                       rbac.authorization.k8s.io/v1    false  ClusterRole
-    rolebindings                       rbac.authorization.k8s.io/v1    true   RoleBinding
-    roles                              rbac.authorization.k8s.io/v1    true   Role
-    deviceclasses                      resource.k8s.io/v1              false  DeviceClass
-    resourceclaims                     resource.k8s.io/v1              true   ResourceClaim
-    resourceclaimtemplates             resource.k8s.io/v1              true   ResourceClaimTemplate
-    resourceslices                     resource.k8s.io/v1              false  ResourceSlice
-    priorityclasses            pc      scheduling.k8s.io/v1            false  PriorityClass
-    csidrivers                         storage.k8s.io/v1               false  CSIDriver
-    csinodes                           storage.k8s.io/v1               false  CSINode
-    csistoragecapacities               storage.k8s.io/v1               true   CSIStorageCapacity
-    storageclasses             sc      storage.k8s.io/v1               false  StorageClass
-    volumeattachments                  storage.k8s.io/v1               false  VolumeAttachment
+bindings v1 true Binding
+configmaps cm v1 true ConfigMap
+endpoints ep v1 true Endpoints
+events ev v1 true Event
+limitranges limits v1 true LimitRange
+namespaces ns v1 false Namespace
+nodes no v1 false Node
+persistentvolumeclaims pvc v1 true PersistentVolumeClaim
+persistentvolumes pv v1 false PersistentVolume
+pods po v1 true Pod
+podtemplates v1 true PodTemplate
+replicationcontrollers rc v1 true ReplicationController
+resourcequotas quota v1 true ResourceQuota
+secrets v1 true Secret
+serviceaccounts sa v1 true ServiceAccount
+services svc v1 true Service
+mutatingwebhookconfigurations admissionregistration.k8s.io/v1 false MutatingWebhookConfiguration
+validatingwebhookconfigurations admissionregistration.k8s.io/v1 false ValidatingWebhookConfiguration
+customresourcedefinitions crd,crds apiextensions.k8s.io/v1 false CustomResourceDefinition
+controllerrevisions apps/v1 true ControllerRevision
+daemonsets ds apps/v1 true DaemonSet
+deployments deploy apps/v1 true Deployment
+replicasets rs apps/v1 true ReplicaSet
+statefulsets sts apps/v1 true StatefulSet
+selfsubjectreviews authentication.k8s.io/v1 false SelfSubjectReview
+tokenreviews authentication.k8s.io/v1 false TokenReview
+localsubjectaccessreviews authorization.k8s.io/v1 true LocalSubjectAccessReview
+selfsubjectaccessreviews authorization.k8s.io/v1 false SelfSubjectAccessReview
+selfsubjectrulesreviews authorization.k8s.io/v1 false SelfSubjectRulesReview
+subjectaccessreviews authorization.k8s.io/v1 false SubjectAccessReview
+cronjobs cj batch/v1 true CronJob
+jobs batch/v1 true Job
+leases coordination.k8s.io/v1 true Lease
+events ev events.k8s.io/v1 true Event
+poddisruptionbudgets pdb policy/v1 true PodDisruptionBudget
+clusterrolebindings rbac.authorization.k8s.io/v1 false ClusterRoleBinding
+clusterroles rbac.authorization.k8s.io/v1 false ClusterRole
+rolebindings rbac.authorization.k8s.io/v1 true RoleBinding
+roles rbac.authorization.k8s.io/v1 true Role
+deviceclasses resource.k8s.io/v1 false DeviceClass
+resourceclaims resource.k8s.io/v1 true ResourceClaim
+resourceclaimtemplates resource.k8s.io/v1 true ResourceClaimTemplate
+resourceslices resource.k8s.io/v1 false ResourceSlice
+priorityclasses pc scheduling.k8s.io/v1 false PriorityClass
+csidrivers storage.k8s.io/v1 false CSIDriver
+csinodes storage.k8s.io/v1 false CSINode
+csistoragecapacities storage.k8s.io/v1 true CSIStorageCapacity
+storageclasses sc storage.k8s.io/v1 false StorageClass
+volumeattachments storage.k8s.io/v1 false VolumeAttachment
 """
 
 

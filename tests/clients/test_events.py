@@ -1,8 +1,7 @@
 """kubectl get events."""
 
-from harness.objects import pod
+from harness.objects import event, pod
 from harness.registry import test
-from test_describe import event
 
 
 @test
@@ -29,14 +28,10 @@ def selected_by_field(t):
     t.create(event("e1", made, "Started", "it started"),
              event("e2", made, "Broke", "it broke", kind="Warning"),
              event("e3", other, "Broke", "it broke", kind="Warning"))
-    for selector, expected in {
-            "type=Warning": "e2 e3", "reason=Started": "e1", "involvedObject.name=a": "e1 e2",
-            "involvedObject.kind=Pod,type=Normal": "e1",
-            f"involvedObject.uid={other['metadata']['uid']}": "e3", "source=tester": "e1 e2 e3",
-    }.items():
-        found = t.kubectl("get", "events", "--field-selector", selector, "-o", "name")
-        if found.stdout.replace("event/", "").split() != expected.split():
-            found.fail(f"--field-selector '{selector}' to find: {expected}")
+    t.finds("events", "--field-selector", {
+        "type=Warning": "e2 e3", "reason=Started": "e1", "involvedObject.name=a": "e1 e2",
+        "involvedObject.kind=Pod,type=Normal": "e1", "source=tester": "e1 e2 e3",
+        f"involvedObject.uid={other['metadata']['uid']}": "e3"})
 
 
 @test(since=26)

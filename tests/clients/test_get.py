@@ -5,7 +5,7 @@ import re
 import yaml
 
 from harness.check import ABSENT, expect
-from harness.objects import config_map, deployment, pod
+from harness.objects import config_map, container, deployment, pod
 from harness.registry import test
 
 
@@ -62,7 +62,8 @@ def yaml_and_json_are_the_object(t):
     expected = {
         "apiVersion": "v1", "kind": "ConfigMap", "data": {"x": "1"},
         "metadata": {"name": "a", "namespace": t.namespace, "labels": {"l": "1"},
-                     "uid": re.compile("^[0-9a-f-]{36}$"), "resourceVersion": re.compile("^[0-9]+$"),
+                     "uid": re.compile("^[0-9a-f-]{36}$"),
+                     "resourceVersion": re.compile("^[0-9]+$"),
                      "creationTimestamp": re.compile("^20..-..-..T..:..:..Z$"),
                      "generation": ABSENT, "selfLink": ABSENT},
     }
@@ -95,8 +96,8 @@ def managed_fields_are_shown_on_request(t):
 def jsonpath_picks_values(t):
     t.create(pod("a", labels={"x": "1"}), pod("b", labels={"x": "2"}))
     t.kubectl("get", "pod", "a", "-o", "jsonpath={.spec.containers[0].name}").prints("app")
-    t.kubectl("get", "pods", "-o", "jsonpath={range .items[*]}{.metadata.name}={.metadata.labels.x} "
-              "{end}").prints("a=1 b=2 ")
+    t.kubectl("get", "pods", "-o", "jsonpath={range .items[*]}{.metadata.name}="
+              "{.metadata.labels.x} {end}").prints("a=1 b=2 ")
     t.kubectl("get", "pods", "-o", "jsonpath={.items[?(@.metadata.labels.x=='2')].metadata.name}"
               ).prints("b")
 
@@ -135,13 +136,9 @@ def all_namespaces(t):
 def label_selectors(t):
     t.create(pod("a", labels={"app": "x", "tier": "1"}), pod("b", labels={"app": "x"}),
              pod("c", labels={"app": "y", "tier": "2"}), pod("d"))
-    for selector, expected in {
-            "app=x": "a b", "app==y": "c", "app!=x": "c d", "app in (x,y),tier": "a c",
-            "app notin (x)": "c d", "!app": "d", "tier>1": "c", "app=x,!tier": "b", "app=z": "",
-    }.items():
-        found = t.kubectl("get", "pods", "-l", selector, "-o", "name")
-        if found.stdout.replace("pod/", "").split() != expected.split():
-            found.fail(f"-l '{selector}' to find: {expected}")
+    t.finds("pods", "-l", {
+        "app=x": "a b", "app==y": "c", "app!=x": "c d", "app in (x,y),tier": "a c",
+        "app notin (x)": "c d", "!app": "d", "tier>1": "c", "app=x,!tier": "b", "app=z": ""})
 
 
 @test
@@ -163,16 +160,12 @@ def labels_as_columns(t):
 def field_selectors(t):
     node = t.run_pods()
     t.create(pod("a", run=True), pod("b"), pod("c"))
-    t.eventually(lambda: t.get("Pod", "a")["status"]["phase"] == "Running")
-    for selector, expected in {
-            "metadata.name=b": "b", "metadata.name!=b": "a c", "status.phase=Running": "a",
-            "status.phase!=Running": "b c", f"spec.nodeName={node}": "a",
-            "spec.nodeName=,metadata.name!=c": "b", "spec.schedulerName=nobody": "b c",
-            "spec.restartPolicy=Never": "",
-    }.items():
-        found = t.kubectl("get", "pods", "--field-selector", selector, "-o", "name")
-        if found.stdout.replace("pod/", "").split() != expected.split():
-            found.fail(f"--field-selector '{selector}' to find: {expected}")
+    t.running("a")
+    t.finds("pods", "--field-selector", {
+        "metadata.name=b": "b", "metadata.name!=b": "a c", "status.phase=Running": "a",
+        "status.phase!=Running": "b c", f"spec.nodeName={node}": "a",
+        "spec.nodeName=,metadata.name!=c": "b", "spec.schedulerName=nobody": "b c",
+        "spec.restartPolicy=Never": ""})
 
 
 @test
@@ -331,7 +324,7 @@ def pod_status_tells_the_reason(t):
 
 @test
 def pod_status_while_initializing(t):
-    t.create(pod("a", initContainers=[{"name": "one", "image": "i"}, {"name": "two", "image": "i"}]))
+    t.create(pod("a", initContainers=[container("one"), container("two")]))
     t.set_status("Pod", "a", {"phase": "Pending", "initContainerStatuses": [
         {"name": "one", "image": "i", "imageID": "", "ready": True, "restartCount": 0,
          "state": {"terminated": {"exitCode": 0}}},
@@ -345,7 +338,7 @@ def gated_and_terminating_pods(t):
     node = t.run_pods()
     t.create(pod("gated", schedulingGates=[{"name": "example.com/gate"}]),
              pod("ending", run=True, node=node, terminationGracePeriodSeconds=600))
-    t.eventually(lambda: t.get("Pod", "ending")["status"]["phase"] == "Running")
+    t.running("ending")
     t.patch("Pod", "ending", {"metadata": {"finalizers": ["example.com/hold"]}})
     t.cleanup(t.patch, "Pod", "ending", {"metadata": {"finalizers": None}})
     t.api.delete(t.get("Pod", "ending"))

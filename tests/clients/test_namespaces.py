@@ -33,8 +33,9 @@ def takes_nothing_new_while_it_goes(t):
     t.eventually(lambda: t.api.get("ConfigMap", "held", name)["metadata"].get("deletionTimestamp"))
     t.kubectl("get", "namespace", name).prints(f"NAME  STATUS  AGE\n{name}  Terminating  <<AGE>>")
     t.kubectl_fails("create", "-n", name, "-f", "-", input=config_map("new")).complains(
-        'Error from server (Forbidden): error when creating "STDIN": configmaps "new" is forbidden: '
-        f"unable to create new content in namespace {name} because it is being terminated")
+        'Error from server (Forbidden): error when creating "STDIN": configmaps "new" is '
+        f"forbidden: unable to create new content in namespace {name} because it is being "
+        "terminated")
     t.api.patch(config_map("held", namespace=name), {"metadata": {"finalizers": None}})
     t.gone("Namespace", name)
 

@@ -16,12 +16,6 @@ def ready_node(t, suffix="n"):
     return name
 
 
-def running(t, *names):
-    for name in names:
-        t.eventually(lambda: t.get("Pod", name)["status"].get("phase") == "Running",
-                     f"pod {name} to run")
-
-
 def own_taints(t, name):
     """Without those that controllers of the cluster put there."""
     return [taint for taint in t.get("Node", name)["spec"].get("taints", [])
@@ -77,7 +71,7 @@ def cordon_taints_the_node(t):
 def drain_evicts_the_pods(t):
     name = ready_node(t)
     t.create(pod("a", run=True, node=name), pod("b", run=True, node=name))
-    running(t, "a", "b")
+    t.running("a", "b")
     t.kubectl("drain", name, *DRAIN_FLAGS).contains(
         f"node/{name} cordoned", f"evicting pod {t.namespace}/a", "pod/a evicted", "pod/b evicted",
         f"node/{name} <<(evicted|drained)>>")
@@ -89,7 +83,7 @@ def drain_evicts_the_pods(t):
 def drain_asks_before_it_loses_a_pod(t):
     name = ready_node(t)
     t.create(pod("bare", run=True, node=name))
-    running(t, "bare")
+    t.running("bare")
     t.kubectl_fails("drain", name).mentions(
         "cannot delete <<(Pods not managed by|Pods that declare no controller|Pods not managed)>>"
         f"<<.*>>{t.namespace}/bare")
@@ -118,7 +112,7 @@ def drain_waits_for_the_budget(t):
     name = ready_node(t)
     t.create(budget("b", {"app": "x"}, minAvailable=1),
              pod("a", run=True, node=name, labels={"app": "x"}))
-    running(t, "a")
+    t.running("a")
     t.eventually(lambda: t.get("PodDisruptionBudget", "b").get("status", {}).get(
         "currentHealthy") == 1, "the budget to count the pod")
     drain = t.start_kubectl("drain", name, *DRAIN_FLAGS)
@@ -136,7 +130,7 @@ def drain_moves_replicas(t):
     home = t.run_pods()
     name = ready_node(t)
     t.create(pod("a", run=True, node=name, labels={"app": "rs"}))
-    running(t, "a")
+    t.running("a")
     t.create(replica_set("rs", replicas=1, run=True))
     t.eventually(lambda: t.get("Pod", "a")["metadata"].get("ownerReferences"), "its adoption")
     t.kubectl("drain", name, "--timeout=60s").contains("pod/a evicted")

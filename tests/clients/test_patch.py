@@ -54,7 +54,8 @@ def strategic_merges_lists(t):
     patch(t, ["deployment", "d"], "strategic", {"spec": {"template": {"spec": {
         "containers": [{"name": "sidecar", "image": "s:1"}, {"name": "app", "image": "i:2"}]}}}})
     spec = t.get("Deployment", "d")["spec"]["template"]["spec"]
-    expect(spec["containers"], [{"name": "sidecar", "image": "s:1"}, {"name": "app", "image": "i:2"}])
+    expect(spec["containers"], [
+        {"name": "sidecar", "image": "s:1"}, {"name": "app", "image": "i:2"}])
     patch(t, ["deployment", "d"], "strategic", {"spec": {"template": {"spec": {
         "containers": [{"name": "app", "$patch": "delete"}]}}}})
     spec = t.get("Deployment", "d")["spec"]["template"]["spec"]
@@ -266,7 +267,8 @@ def label(t):
     t.kubectl("label", "cm", "-l", "x=1", "z=3").prints("configmap/b labeled")
     t.kubectl("label", "cm", "a", "x-").prints("configmap/a <<(un)?>>labeled")
     expect(t.get("ConfigMap", "a")["metadata"]["labels"], {"x": ABSENT, "example.com/y": ""})
-    t.kubectl_fails("label", "cm", "a", "x=not ok").mentions("a valid label must be an empty string")
+    t.kubectl_fails("label", "cm", "a", "x=not ok").mentions(
+        "a valid label must be an empty string")
 
 
 @test

@@ -82,8 +82,8 @@ def dynamic_apply(t):
 
     def apply(manager, data, **more):
         return maps.server_side_apply(
-            body=json.dumps(config_map("a", data)), name="a", namespace=t.namespace, field_manager=manager,
-            **more)
+            body=json.dumps(config_map("a", data)), name="a", namespace=t.namespace,
+            field_manager=manager, **more)
 
     apply("one", {"x": "1", "y": "1"})
     apply("one", {"x": "2"})

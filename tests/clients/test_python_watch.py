@@ -10,10 +10,7 @@ from harness.check import expect
 from harness.objects import config_map, pod
 from harness.registry import test
 from harness.widgets import GROUP, widget
-
-
-def core(t):
-    return kubernetes.client.CoreV1Api(t.python)
+from test_python import core
 
 
 def stream(t, count, *arguments, **more):

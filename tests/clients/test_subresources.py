@@ -3,7 +3,7 @@
 from harness.api import kind_path
 from harness.check import ABSENT, expect
 from harness.kubelet import READY
-from harness.objects import budget, deployment, pod
+from harness.objects import budget, deployment, pod, replica_set
 from harness.registry import test
 from harness.widgets import widget
 
@@ -27,9 +27,7 @@ def running_pods(t, *names, **more):
     t.run_pods()
     for name in names:
         t.create(pod(name, run=True, labels={"app": "x"}, **more))
-    for name in names:
-        t.eventually(lambda: t.get("Pod", name)["status"].get("phase") == "Running",
-                     f"pod {name} to run")
+    t.running(*names)
 
 
 def settled_budget(t, healthy, **spec):
@@ -74,7 +72,8 @@ def bindings_that_are_refused(t):
     t.patch("Pod", "p", {"spec": {"schedulingGates": None}})
     bind(t, "p", "n1", uid="0d6d9e4b-0000-0000-0000-000000000000").rejects(409, reason="Conflict")
     bind(t, "none", "n1").rejects(404, 'pods "none" not found', "NotFound")
-    t.api.request("POST", kind_path("Pod", t.namespace, "p", "binding"), binding("q", "n1")).rejects(
+    path = kind_path("Pod", t.namespace, "p", "binding")
+    t.api.request("POST", path, binding("q", "n1")).rejects(
         400, "name in URL does not match name in Binding object", "BadRequest")
     bind(t, "p", "n1", uid=made["metadata"]["uid"]).has_status(201)
 
@@ -107,7 +106,7 @@ def eviction_respects_the_budget(t):
 @test
 def eviction_uses_up_the_budget(t):
     """Of three pods one may go; the second eviction is refused at once, before any recount."""
-    running_pods(t, "a", "b", "c", annotations={})
+    running_pods(t, "a", "b", "c")
     status = settled_budget(t, 3, minAvailable=2)
     expect(status, {"disruptionsAllowed": 1})
     for name in ("a", "b", "c"):  # held, so that the pods stay counted while we look
@@ -126,7 +125,7 @@ def eviction_of_an_unhealthy_pod(t):
     """A pod that is not ready does not count, so it may go while the others are enough."""
     running_pods(t, "good")
     t.create(pod("bad", run=True, labels={"app": "x"}, annotations={READY: "false"}))
-    t.eventually(lambda: t.get("Pod", "bad")["status"].get("phase") == "Running")
+    t.running("bad")
     settled_budget(t, 1, minAvailable=1)
     evict(t, "good").rejects(429, reason="TooManyRequests")
     evict(t, "bad").has_status(201)
@@ -152,12 +151,18 @@ def eviction_dry_run(t):
 
 @test
 def percentages_in_a_budget(t):
-    running_pods(t, "a", "b", "c")
-    status = settled_budget(t, 3, minAvailable=2)
+    """They are of the replicas that the pods' controller should have, rounded up."""
+    t.run_pods()
+    t.create(replica_set("x", replicas=3, run=True))
+    t.eventually(lambda: t.get("ReplicaSet", "x")["status"].get("readyReplicas") == 3)
+    status = settled_budget(t, 3, minAvailable="50%")
     expect(status, {"disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2,
-                    "conditions": [{"type": "DisruptionAllowed", "status": "True",
-                                    "reason": "SufficientPods"}]})
-    t.kubectl("get", "pdb", "b", "--no-headers").prints("b  2  N/A  1  <<AGE>>")
+                    "expectedPods": 3, "conditions": [{
+                        "type": "DisruptionAllowed", "status": "True",
+                        "reason": "SufficientPods"}]})
+    t.kubectl("get", "pdb", "b", "--no-headers").prints("b  50%  N/A  1  <<AGE>>")
+    t.patch("PodDisruptionBudget", "b", {"spec": {"minAvailable": None, "maxUnavailable": "34%"}})
+    t.eventually(lambda: t.get("PodDisruptionBudget", "b")["status"]["disruptionsAllowed"] == 2)
 
 
 @test
@@ -168,6 +173,7 @@ def scale_of_a_deployment(t):
     expect(scale, {"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": {},
                    "metadata": {"name": "d"}, "status": {"replicas": 0, "selector": "app=d"}})
     scale["spec"]["replicas"] = 3
+    del scale["metadata"]["resourceVersion"]  # its controller may have written meanwhile
     t.api.request("PUT", path, scale).has_status(200)
     expect(t.get("Deployment", "d")["spec"], {"replicas": 3})
 

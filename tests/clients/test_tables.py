@@ -16,10 +16,11 @@ def nodes(t):
     t.set_status("Node", name, ready_node_status())
     t.patch("Node", name, {"metadata": {"labels": {"node-role.kubernetes.io/worker": ""}},
                            "spec": {"unschedulable": True}})
-    t.kubectl("get", "node", name, "-o", "wide").prints(f"""
-        NAME    STATUS  ROLES  AGE  VERSION  INTERNAL-IP  EXTERNAL-IP  OS-IMAGE  KERNEL-VERSION  CONTAINER-RUNTIME
-        {name}  Ready,SchedulingDisabled  worker  <<AGE>>  v1.35.0  192.0.2.1  <none>  Debian 12  6.1.0  containerd://2.0.0
-    """)
+    t.kubectl("get", "node", name, "-o", "wide").prints(
+        "NAME  STATUS  ROLES  AGE  VERSION  INTERNAL-IP  EXTERNAL-IP  OS-IMAGE  KERNEL-VERSION  "
+        "CONTAINER-RUNTIME\n"
+        f"{name}  Ready,SchedulingDisabled  worker  <<AGE>>  v1.35.0  192.0.2.1  <none>  "
+        "Debian 12  6.1.0  containerd://2.0.0")
 
 
 @test

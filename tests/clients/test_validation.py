@@ -31,11 +31,11 @@ def a_pod_that_lacks_what_it_needs(t):
 
 @test
 def several_errors_are_listed(t):
-    refused(t, pod("p", containers=[{"name": "c"}], restartPolicy="Sometimes")).complains("""
-        The Pod "p" is invalid:
-        * spec.containers[0].image: Required value
-        * spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"
-    """)
+    refused(t, pod("p", containers=[{"name": "c"}], restartPolicy="Sometimes")).complains(
+        'The Pod "p" is invalid:\n'
+        "* spec.containers[0].image: Required value\n"
+        '* spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", '
+        '"OnFailure", "Never"')
 
 
 @test
@@ -61,18 +61,18 @@ def resources_that_make_no_sense(t):
 @test
 def names_that_are_not_allowed(t):
     refused(t, config_map("Not_OK")).complains(
-        'The ConfigMap "Not_OK" is invalid: metadata.name: Invalid value: "Not_OK": a lowercase RFC '
-        "1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
-        "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation "
-        "is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')")
+        'The ConfigMap "Not_OK" is invalid: metadata.name: Invalid value: "Not_OK": a lowercase '
+        "RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and "
+        "must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
+        "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')")
     thing = config_map("x")
     del thing["metadata"]["name"]
     creation(t, thing).rejects(
         422, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is '
         "required", "Invalid")
     refused(t, config_map("x", labels={"a": "not ok"})).mentions(
-        'metadata.labels: Invalid value: "not ok": a valid label must be an empty string or consist '
-        "of alphanumeric characters, '-', '_' or '.'")
+        'metadata.labels: Invalid value: "not ok": a valid label must be an empty string or '
+        "consist of alphanumeric characters, '-', '_' or '.'")
     refused(t, config_map("x", labels={"-a": "b"})).mentions(
         'metadata.labels: Invalid value: "-a": name part must consist of')
 
@@ -131,8 +131,8 @@ def names_and_namespaces_must_agree(t):
         400, "the name of the object (b) does not match the name on the URL (a)", "BadRequest")
     elsewhere = config_map("c", namespace="default")
     t.api.request("POST", kind_path("ConfigMap", t.namespace), elsewhere).rejects(
-        400, "the namespace of the provided object does not match the namespace sent on the request",
-        "BadRequest")
+        400, "the namespace of the provided object does not match the namespace sent on the "
+        "request", "BadRequest")
     t.kubectl_fails("create", "-f", "-", input=elsewhere).mentions(
         "the namespace from the provided object \"default\" does not match the namespace "
         f'"{t.namespace}". You must pass \'--namespace=default\' to perform this operation.')
@@ -173,8 +173,8 @@ def kubectl_refuses_unknown_fields(t):
     old = ('error: error validating "STDIN": error validating data: ValidationError(Pod.spec): '
            'unknown field "nonsense" in io.k8s.api.core.v1.PodSpec; if you choose to ignore these '
            "errors, turn validation off with --validate=false")
-    new = ('Error from server (BadRequest): error when creating "STDIN": Pod in version "v1" cannot '
-           'be handled as a Pod: strict decoding error: unknown field "spec.nonsense"')
+    new = ('Error from server (BadRequest): error when creating "STDIN": Pod in version "v1" '
+           'cannot be handled as a Pod: strict decoding error: unknown field "spec.nonsense"')
     t.kubectl_fails("create", "-f", "-", input=thing).complains(old if t.minor < 25 else new)
     if t.minor >= 25:
         t.kubectl("create", "--validate=warn", "-f", "-", input=thing).complains(

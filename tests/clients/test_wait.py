@@ -86,5 +86,5 @@ def for_creation(t):
 @test
 def for_a_definition(t):
     t.widgets()
-    t.kubectl("wait", f"crd/widgets.{GROUP}", "--for=condition=Established", "--timeout=60s").prints(
+    t.kubectl("wait", f"crd/widgets.{GROUP}", "--for=condition=Established").prints(
         f"customresourcedefinition.apiextensions.k8s.io/widgets.{GROUP} condition met")

@@ -14,6 +14,10 @@ def available(t, kind, name, count):
     t.eventually(check, f"{kind} {name} to have {count} available replicas")
 
 
+def is_observed(thing):
+    return thing["status"]["observedGeneration"] == thing["metadata"]["generation"]
+
+
 def images(t, label):
     return sorted(p["spec"]["containers"][0]["image"]
                   for p in t.list("Pod", labelSelector=label)
@@ -47,7 +51,8 @@ def scale_up_and_down(t):
     available(t, "Deployment", "d", 1)
     t.kubectl_fails("scale", "deployment/d", "--current-replicas=7", "--replicas=2").mentions(
         "Expected replicas to be 7, was 1")
-    t.kubectl("scale", "rs", "-l", "app=d", "--replicas=1").contains("replicaset.apps/d-<<HASH>> scaled")
+    t.kubectl("scale", "rs", "-l", "app=d", "--replicas=1").contains(
+        "replicaset.apps/d-<<HASH>> scaled")
 
 
 @test
@@ -107,8 +112,7 @@ def pause_and_resume(t):
     available(t, "Deployment", "d", 1)
     t.kubectl("rollout", "pause", "deployment/d").prints("deployment.apps/d paused")
     t.kubectl("set", "image", "deployment/d", "app=example.com/i:2")
-    t.eventually(lambda: (lambda d: d["status"]["observedGeneration"] == d["metadata"]["generation"])(
-        t.get("Deployment", "d")))
+    t.eventually(lambda: is_observed(t.get("Deployment", "d")))
     assert images(t, "app=d") == ["registry.example.com/app:1"]
     t.kubectl("rollout", "resume", "deployment/d").prints("deployment.apps/d resumed")
     t.eventually(lambda: images(t, "app=d") == ["example.com/i:2"], "the new image")
@@ -233,7 +237,8 @@ def pods_run_on_the_clusters_own_nodes(t):
              and not n["spec"].get("unschedulable")]
     assert nodes, "no node is ready"
     thing = replica_set("rs", replicas=2)
-    thing["spec"]["template"]["spec"] |= {"nodeName": nodes[0], "schedulerName": "default-scheduler"}
+    thing["spec"]["template"]["spec"] |= {
+        "nodeName": nodes[0], "schedulerName": "default-scheduler"}
     t.create(thing)
     available(t, "ReplicaSet", "rs", 2)
     t.kubectl("get", "pods", "-o", "wide", "--no-headers").prints(

@@ -84,6 +84,14 @@ class Context:
         self.cleanup(started.stop)
         return started
 
+    def finds(self, resource, flag, cases):
+        """`kubectl get` with each selector finds these names, in this order."""
+        for selector, expected in cases.items():
+            answer = self.kubectl("get", resource, flag, selector, "-o", "name")
+            names = [line.partition("/")[2] for line in answer.stdout.splitlines()]
+            if names != expected.split():
+                answer.fail(f"{flag} '{selector}' to find: {expected}")
+
     @property
     def python(self):
         """An ApiClient of the Python client, to be given to its API classes."""
@@ -131,6 +139,12 @@ class Context:
         kubelet = self._suite.kubelet
         kubelet.start()
         return kubelet.node
+
+    def running(self, *names):
+        """Waits until these pods run."""
+        for name in names:
+            self.eventually(lambda: self.get("Pod", name)["status"].get("phase") == "Running",
+                            f"pod {name} to run")
 
     def widgets(self):
         """Installs the custom resource that the tests share; see widgets.py."""

@@ -104,7 +104,7 @@ class Kubelet:
         return pod.get("spec", {}).get("schedulerName") == SCHEDULER
 
     def _advance(self, pod):
-        """The next step of a pod's life. A refusal means that it changed: its next event follows."""
+        """The next step of a pod's life. When refused, the pod has changed: an event follows."""
         metadata, spec, status = pod["metadata"], pod["spec"], pod["status"]
         path = kind_path("Pod", metadata["namespace"], metadata["name"])
         if not spec.get("nodeName"):

@@ -75,6 +75,18 @@ def node(name, **spec):
             "metadata": meta(name, labels={"kubernetes.io/hostname": name}), "spec": spec}
 
 
+def event(name, about, reason, message, kind="Normal", **more):
+    """An old event about the object `about`, as it was stored."""
+    involved = {key: about["metadata"].get(key) for key in ("name", "namespace", "uid")}
+    return {
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"name": name, "namespace": about["metadata"].get("namespace", "default")},
+        "involvedObject": {"kind": about["kind"], "apiVersion": about["apiVersion"], **involved},
+        "reason": reason, "message": message, "type": kind,
+        "source": {"component": "tester"}, "count": 1,
+        "firstTimestamp": "2020-01-01T00:00:00Z", "lastTimestamp": "2020-01-01T00:00:00Z", **more}
+
+
 def crd(group, plural, kind, schema, scope="Namespaced", **version):
     """A CRD with one version, v1, whose spec and status have the schemas given."""
     return {

@@ -7,7 +7,7 @@ import time
 import yaml
 
 from . import widgets
-from .api import Api, kind_path
+from .api import Api
 from .check import Failure
 from .kubelet import Kubelet
 from .webhook import WebhookServer
