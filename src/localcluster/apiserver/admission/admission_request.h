@@ -34,4 +34,17 @@ struct AdmissionRequest {
   std::function<Status(kube::Json& object)> normalize;
 };
 
+// Which requests a hook wants to see. "*" matches all; but a resource of "*" leaves subresources
+// out: "pods/*" means pods and all that belongs to them, "*/status" every status, "*/*" everything.
+struct AdmissionRule {
+  std::vector<std::string> operations, groups, versions, resources;
+  std::string scope = "*";  // Cluster, Namespaced or *
+};
+
+bool Matches(const AdmissionRule& rule, Operation operation, const kube::Resource& resource,
+             std::string_view subresource);
+// The same whatever versions the rule names.
+bool MatchesInSomeVersion(const AdmissionRule& rule, Operation operation,
+                          const kube::Resource& resource, std::string_view subresource);
+
 }  // namespace koord::apiserver

@@ -1,15 +1,13 @@
 #pragma once
 #include <absl/functional/any_invocable.h>
 
+#include <compare>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/event_loop.h"
-#include "base/random.h"
 #include "base/status.h"
 #include "kube/client/transport.h"
 #include "localcluster/apiserver/admission/admission_request.h"
@@ -17,11 +15,10 @@
 
 namespace koord::apiserver {
 
-// Where a webhook is reached.
+// The server that answers for a webhook.
 struct WebhookTarget {
   std::string host;
   int port = 443;
-  std::string path;         // with query, if the configuration has one
   std::string server_name;  // the certificate must be for this: the host, or <svc>.<ns>.svc
   std::string ca_bundle;    // PEM; empty: the system's authorities
 
@@ -29,7 +26,7 @@ struct WebhookTarget {
 };
 
 struct ServiceReference {
-  std::string ns, name, path;
+  std::string ns, name;
   int port = 443;
 };
 
@@ -40,22 +37,17 @@ struct Endpoint {
 
 // The outside world, given by the server; tests give their own.
 struct WebhookEnvironment {
-  // Made once a target and kept. Use of HTTPS is the factory's business.
+  // Made once a target and kept. Requests carry path and Host header; HTTPS is the factory's
+  // business.
   std::function<StatusOr<std::shared_ptr<kube::Transport>>(const WebhookTarget&)> transport;
   // From Service and Endpoints objects, or a static map. The error is shown to the user.
   std::function<StatusOr<Endpoint>(const ServiceReference&)> resolve;
-  // metadata.labels of a namespace; null (JSON) if it does not exist.
+  // metadata.labels of a namespace; null (JSON) if it has none or does not exist.
   std::function<kube::Json(std::string_view ns)> namespace_labels;
 };
 
-// Which requests a hook wants to see.
-struct AdmissionRule {
-  std::vector<std::string> operations, groups, versions, resources;  // "*" matches all
-  std::string scope = "*";                                           // Cluster, Namespaced, *
-};
-
 // A hook in this process, run at the point where its webhook would be called. A failure denies the
-// request: an ApiError as it is, anything else as a webhook's denial with that message.
+// request: an ApiError as it is, anything else as a webhook's denial (403) with that message.
 struct InProcessHook {
   std::string name;
   std::vector<AdmissionRule> rules;
@@ -69,7 +61,8 @@ struct InProcessHook {
 // Mutating ones run one after the other, configurations by name, each seeing what the one before
 // made of the object; those that want it (IfNeeded) are called once more if somebody changed the
 // object after them. Validating ones run in parallel; the first in order that denies is the answer.
-// In-process hooks run first in their phase.
+// In-process hooks run first in their phase. Webhook configurations themselves are nobody's
+// business.
 class Webhooks {
  public:
   struct Outcome {
@@ -79,33 +72,29 @@ class Webhooks {
   };
   using Done = absl::AnyInvocable<void(Outcome)>;
 
-  Webhooks(EventLoop& loop, WebhookEnvironment environment, uint64_t seed);
+  Webhooks(WebhookEnvironment environment, uint64_t seed);
+  // Requests under way are never answered.
   ~Webhooks();
 
-  // All configurations of the cluster, in any order; defaulted or not. Calls under way are not
-  // affected.
+  // All configurations of the cluster, in any order; defaulted or not. Requests under way keep to
+  // those that they started with.
   void SetMutating(const std::vector<kube::Json>& configurations);
   void SetValidating(const std::vector<kube::Json>& configurations);
   void Register(InProcessHook hook);
 
-  // Whether anybody wants to see requests of this kind at all; cheap, and true does not mean that
-  // selectors match as well.
+  // Whether any hook may want such a request: if not, it need not even be made.
   bool Mutates(Operation operation, const kube::Resource& resource,
                std::string_view subresource) const;
   bool Validates(Operation operation, const kube::Resource& resource,
                  std::string_view subresource) const;
 
-  // `done` runs inside the call if nothing has to be asked over the network, which is also the fast
-  // way: with no hook for a request both cost next to nothing.
+  // `done` runs inside the call if nothing has to be asked over the network.
   void Mutate(AdmissionRequest request, Done done);
   void Validate(AdmissionRequest request, Done done);
 
  private:
-  struct Hook;
-  struct Mutation;
-  struct Validation;
-  struct Impl;
-  std::shared_ptr<Impl> impl_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // Fills in what a configuration (either kind) leaves out.
