@@ -15,7 +15,24 @@ Value* Walk(Value& value, std::initializer_list<std::string_view> path) {
   return at;
 }
 
+bool FitsIn(const Json& value, size_t depth) {
+  if (const json::object* object = value.if_object()) {
+    if (depth == 0) return false;
+    for (const auto& member : *object) {
+      if (!FitsIn(member.value(), depth - 1)) return false;
+    }
+  } else if (const json::array* array = value.if_array()) {
+    if (depth == 0) return false;
+    for (const Json& item : *array) {
+      if (!FitsIn(item, depth - 1)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+bool IsTooDeep(const Json& value) { return !FitsIn(value, kMaxJsonDepth); }
 
 StatusOr<Json> ParseJson(std::string_view text) {
   json::parse_options options;
