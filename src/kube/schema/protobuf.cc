@@ -79,28 +79,17 @@ class WireReader {
 
 using WireField = WireReader::Field;
 
-ApiError BadRequest(std::string message) {
-  ApiError error;
-  error.code = 400;
-  error.reason = "BadRequest";
-  error.message = std::move(message);
-  return error;
-}
-
 Status Damaged(const DocumentPath& path, std::string_view what) {
   const std::string place = path.ToString();
-  return ToStatus(BadRequest(fmt::format("unable to decode the protobuf body{}{}: {}",
-                                         place.empty() ? "" : " at ", place, what)));
+  return ToStatus(ApiError::Of(400, fmt::format("unable to decode the protobuf body{}{}: {}",
+                                                place.empty() ? "" : " at ", place, what)));
 }
 
 Status Unsupported() {
-  ApiError error;
-  error.code = 415;
-  error.reason = "UnsupportedMediaType";
-  error.message =
+  return ToStatus(ApiError::Of(
+      415,
       "the body of the request was in an unknown format - accepted media types include: "
-      "application/json, application/yaml";
-  return ToStatus(error);
+      "application/json, application/yaml"));
 }
 
 // Calls use(field) for each field of a message.
