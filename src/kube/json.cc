@@ -1,5 +1,7 @@
 #include "kube/json.h"
 
+#include <algorithm>
+
 namespace koord::kube {
 namespace {
 
@@ -15,24 +17,18 @@ Value* Walk(Value& value, std::initializer_list<std::string_view> path) {
   return at;
 }
 
-bool FitsIn(const Json& value, size_t depth) {
-  if (const json::object* object = value.if_object()) {
-    if (depth == 0) return false;
-    for (const auto& member : *object) {
-      if (!FitsIn(member.value(), depth - 1)) return false;
-    }
-  } else if (const json::array* array = value.if_array()) {
-    if (depth == 0) return false;
-    for (const Json& item : *array) {
-      if (!FitsIn(item, depth - 1)) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
-bool IsTooDeep(const Json& value) { return !FitsIn(value, kMaxJsonDepth); }
+bool IsTooDeep(const Json& value, size_t limit) {
+  const auto too_deep = [&](const Json& child) { return IsTooDeep(child, limit - 1); };
+  if (const json::array* array = value.if_array()) {
+    return limit == 0 || std::any_of(array->begin(), array->end(), too_deep);
+  }
+  const json::object* object = value.if_object();
+  return object != nullptr &&
+         (limit == 0 || std::any_of(object->begin(), object->end(),
+                                    [&](const auto& member) { return too_deep(member.value()); }));
+}
 
 StatusOr<Json> ParseJson(std::string_view text) {
   json::parse_options options;
