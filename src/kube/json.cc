@@ -1,7 +1,6 @@
 #include "kube/json.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace koord::kube {
 namespace {
@@ -30,22 +29,6 @@ bool IsTooDeep(const Json& value, size_t limit) {
          (limit == 0 || std::any_of(object->begin(), object->end(),
                                     [&](const auto& member) { return too_deep(member.value()); }));
 }
-
-namespace {
-
-// A number beyond what a double holds is read as infinity, which no JSON text can express.
-bool HasInfinity(const Json& value) {
-  if (const double* number = value.if_double()) return !std::isfinite(*number);
-  if (const json::array* array = value.if_array()) {
-    return std::any_of(array->begin(), array->end(), HasInfinity);
-  }
-  const json::object* object = value.if_object();
-  return object != nullptr && std::any_of(object->begin(), object->end(), [](const auto& member) {
-           return HasInfinity(member.value());
-         });
-}
-
-}  // namespace
 
 StatusOr<Json> ParseJson(std::string_view text) {
   json::parse_options options;
