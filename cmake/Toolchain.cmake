@@ -2,7 +2,6 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 if(NOT CMAKE_BUILD_TYPE)
@@ -21,6 +20,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                       -Wno-free-nonheap-object)
 endif()
 
+# For programs too: then all objects can share one set of precompiled headers.
+add_compile_options(-fPIC)
+
 set(KOORD_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 set(KOORD_FUZZ OFF CACHE BOOL "Build the libFuzzer targets (clang only)")
 if(KOORD_SANITIZE)
@@ -35,7 +37,10 @@ add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  # Precompiled headers are cached only with these.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE}")
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
 find_program(MOLD mold)
 if(MOLD)

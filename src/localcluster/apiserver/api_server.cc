@@ -5,12 +5,17 @@
 #include "localcluster/apiserver/bootstrap.h"
 #include "localcluster/apiserver/builtin_admission.h"
 #include "localcluster/apiserver/core.h"
+#include "localcluster/apiserver/definitions.h"
 #include "localcluster/apiserver/discovery.h"
 #include "localcluster/apiserver/endpoints.h"
 #include "localcluster/apiserver/errors.h"
+#include "localcluster/apiserver/event_expiry.h"
+#include "localcluster/apiserver/pod_actions.h"
 #include "localcluster/apiserver/read.h"
 #include "localcluster/apiserver/respond.h"
+#include "localcluster/apiserver/reviews.h"
 #include "localcluster/apiserver/routing.h"
+#include "localcluster/apiserver/scale.h"
 #include "localcluster/apiserver/watch.h"
 #include "localcluster/apiserver/write_handlers.h"
 #include "localcluster/apiserver/writer.h"
@@ -19,6 +24,7 @@ namespace koord::apiserver {
 namespace {
 
 constexpr size_t kMaxBody = 3 << 20;
+const kube::Resource kBindings{"", "v1", "bindings", "Binding"};
 
 }  // namespace
 
@@ -30,8 +36,12 @@ class ApiServer::Impl {
         webhooks_(loop, core_.options.webhooks, core_.random()),
         writer_(core_, builtin_, webhooks_),
         watches_(core_),
+        definitions_(core_, writer_, watches_),
         discovery_(core_),
-        writes_(core_, writer_) {
+        writes_(core_, writer_),
+        pods_(core_, writer_),
+        scales_(core_, writer_),
+        event_expiry_(core_) {
     Bootstrap(core_, writer_);
   }
 
@@ -87,14 +97,25 @@ class ApiServer::Impl {
 
   void Dispatch(RequestPtr request) {
     const std::string& verb = request->verb;
+    const std::string& subresource = request->subresource;
+    if (subresource == "scale") return scales_.Handle(std::move(request));
+    if (subresource == "binding") return pods_.Bind(std::move(request));
+    if (subresource == "eviction") return pods_.Evict(std::move(request));
+    if (subresource == "token") return IssueToken(core_, *request);
     if (verb == "get") return GetObject(core_, std::move(request));
     if (verb == "list") return ListObjects(core_, std::move(request));
     if (verb == "watch") return watches_.Start(std::move(request));
-    if (verb == "create") return writes_.Create(std::move(request));
+    if (verb == "create") return Create(std::move(request));
     if (verb == "update") return writes_.Update(std::move(request));
     if (verb == "patch") return writes_.Patch(std::move(request));
     if (verb == "delete") return writes_.Delete(std::move(request));
     writes_.DeleteCollection(std::move(request));
+  }
+
+  void Create(RequestPtr request) {
+    if (request->info->resource == kBindings) return pods_.Bind(std::move(request));
+    if (HandleReview(core_, *request)) return;
+    writes_.Create(std::move(request));
   }
 
   Core core_;
@@ -102,8 +123,12 @@ class ApiServer::Impl {
   Webhooks webhooks_;
   Writer writer_;
   Watches watches_;
+  Definitions definitions_;
   Discovery discovery_;
   WriteHandlers writes_;
+  PodActions pods_;
+  ScaleHandlers scales_;
+  EventExpiry event_expiry_;
 };
 
 ApiServer::ApiServer(EventLoop& loop, Store& store, Options options)

@@ -1,9 +1,12 @@
 #include "localcluster/apiserver/body.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "kube/resources.h"
 #include "kube/schema/protobuf.h"
 #include "kube/schema/strict.h"
+#include "kube/yaml.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/rules.h"
 
@@ -39,13 +42,11 @@ StatusOr<Body> DecodeBody(const Request& request, bool allow_protobuf) {
     body.object = std::move(*parsed);
     body.duplicates = kube::FindDuplicateFields(text);
   } else if (type == "application/yaml") {
-    auto parsed = kube::ParseJson(text);
+    auto parsed = kube::ParseYaml(text);
     if (!parsed.ok()) return BadRequest("{}", Message(parsed.status()));
     body.object = std::move(*parsed);
   } else if (type == kProtobuf && allow_protobuf) {
-    auto decoded = kube::DecodeProtobuf(text);
-    if (!decoded.ok()) return BadRequest("{}", Message(decoded.status()));
-    body.object = std::move(*decoded);
+    ASSIGN_OR_RETURN(body.object, kube::DecodeProtobuf(text));
   } else {
     return UnsupportedMediaType(
         "application/json, application/yaml, application/vnd.kubernetes.protobuf");
@@ -78,9 +79,7 @@ Status CheckKind(const kube::Resource& resource, Json& object) {
 Status Normalize(const Core& core, const ResourceInfo& info, Json& object,
                  std::vector<std::string>& unknown) {
   if (info.custom) {
-    const CustomState* custom = core.FindCustom(info);
-    const CustomVersion* version =
-        custom == nullptr ? nullptr : custom->resource->Find(info.resource.version);
+    const CustomVersion* version = core.FindCustomVersion(info);
     if (version == nullptr) return UnknownEndpoint();
     unknown = version->schema->Prune(object);
     version->schema->ApplyDefaults(object);
@@ -109,7 +108,12 @@ Status ReportFields(FieldValidation validation, const kube::Resource& resource,
   if (validation == FieldValidation::kStrict) {
     return CannotHandle(resource, "strict decoding error: " + Join(texts, ", "));
   }
-  warnings.insert(warnings.end(), texts.begin(), texts.end());
+  for (std::string& text : texts) {
+    // A patch that had to be applied again has warned already.
+    if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) {
+      warnings.push_back(std::move(text));
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #include "kube/resources.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/registry/json_edit.h"
+#include "localcluster/apiserver/service_addresses.h"
 #include "localcluster/apiserver/versions.h"
 
 namespace koord::apiserver {
@@ -53,7 +54,13 @@ Status BuiltinAdmission::Create(const ResourceInfo& info, std::string_view ns, J
   if (info.custom || info.resource.group != "") return absl::OkStatus();
   if (info.resource.kind == "Pod") return AdmitPod(object);
   if (info.resource.kind == "PersistentVolumeClaim") SetStorageClass(object);
+  if (info.resource.kind == "Service") return AssignServiceAddresses(core_, object);
   return absl::OkStatus();
+}
+
+Status BuiltinAdmission::Update(const ResourceInfo& info, Json& object) {
+  const bool service = !info.custom && info.resource.qualified() == "services";
+  return service ? AssignServiceAddresses(core_, object) : absl::OkStatus();
 }
 
 Status BuiltinAdmission::Delete(const ResourceInfo& info, std::string_view name) {

@@ -13,12 +13,13 @@ namespace koord::apiserver {
 
 // The admission that Kubernetes has on by default, as far as it matters here: objects go only into
 // namespaces that live; pods get their priority, service account and the tolerations of short node
-// outages; claims get the default storage class.
+// outages; claims get the default storage class, services their addresses.
 class BuiltinAdmission {
  public:
   explicit BuiltinAdmission(Core& core);
 
   Status Create(const ResourceInfo& info, std::string_view ns, kube::Json& object);
+  Status Update(const ResourceInfo& info, kube::Json& object);
   Status Delete(const ResourceInfo& info, std::string_view name);
 
  private:

@@ -11,8 +11,14 @@ constexpr Duration kRevisionWait = std::chrono::seconds(3);
 }  // namespace
 
 const CustomState* Core::FindCustom(const ResourceInfo& info) const {
+  if (!info.custom) return nullptr;
   const auto it = customs.find(info.resource.qualified());
   return it == customs.end() ? nullptr : &it->second;
+}
+
+const CustomVersion* Core::FindCustomVersion(const ResourceInfo& info) const {
+  const CustomState* custom = FindCustom(info);
+  return custom == nullptr ? nullptr : custom->resource->Find(info.resource.version);
 }
 
 std::string Core::NewUid() {

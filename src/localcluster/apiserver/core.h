@@ -23,6 +23,7 @@ struct CustomState {
   std::shared_ptr<const CustomResource> resource;
   // Objects written at or before this revision have seen an older schema.
   Revision schema_since = 0;
+  int64_t generation = 0;  // of the definition that `resource` was made from
   // How field ownership divides its objects, by version.
   std::map<std::string, std::shared_ptr<const OpenApiFieldSchema>, std::less<>> field_schemas;
   bool terminating = false;  // its definition is being deleted: no new objects
@@ -38,11 +39,15 @@ struct Core {
   const ApiServer::Options options;
   Registry registry;
   StringMap<CustomState> customs;  // by qualified name
+  // The names that definitions ask for and have got, whether they are served or not.
+  std::map<std::string, kube::Json, std::less<>> definitions;
   Random random;
   Metrics metrics;
   bool stopping = false;
 
+  // Null for built-in resources.
   const CustomState* FindCustom(const ResourceInfo& info) const;
+  const CustomVersion* FindCustomVersion(const ResourceInfo& info) const;
 
   WallTime now() const { return loop.clock().Now(); }
   std::string NewUid();           // a version 4 UUID
@@ -53,6 +58,7 @@ struct Core {
   void WhenDurable(Revision revision, Task task) {
     store.WhenDurable(revision, scope_.Wrap(std::move(task)));
   }
+  void After(Duration delay, Task task) { loop.Schedule(delay, scope_.Wrap(std::move(task))); }
   void Post(Task task) { loop.Post(scope_.Wrap(std::move(task))); }
 
   // Runs `task` once the store has reached `revision`, or after 3 s with false.
@@ -75,7 +81,7 @@ struct Core {
   void OnWritten(const std::string& stored_as, const EntryPtr& before, const EntryPtr& after);
 
   std::multimap<Revision, std::unique_ptr<Waiter>> waiters_;
-  StringMap<std::vector<Observer>> observers_;
+  std::map<std::string, std::vector<Observer>, std::less<>> observers_;
   Scope scope_;
 };
 

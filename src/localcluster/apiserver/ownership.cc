@@ -14,7 +14,7 @@ const FieldSchema& FieldSchemaOf(const Core& core, const ResourceInfo& info) {
 
 void TrackOwnership(const Core& core, const WriteIntent& intent, const kube::Json* live,
                     kube::Json& object) {
-  if (intent.manager.empty()) return;
+  if (intent.manager.empty() || intent.tracked) return;
   FieldWriter writer;
   const std::string api_version = intent.info->resource.api_version();
   writer.manager = intent.manager;

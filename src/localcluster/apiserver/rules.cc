@@ -93,6 +93,13 @@ void PrepareResize(Json& object, const Json& old) {
   }
 }
 
+// Definitions are judged as they are written: what is accepted is served at once.
+void AcceptDefinition(const Core& core, Json& object) {
+  std::vector<const Json*> others;
+  for (const auto& [name, definition] : core.definitions) others.push_back(&definition);
+  UpdateDefinitionStatus(object, others, core.now());
+}
+
 void PrepareMainUpdate(const ResourceInfo& info, Json& object, const Json& old) {
   if (info.has_status()) Take(object.as_object(), old.as_object(), "status");
   if (IsPod(info)) {
@@ -111,9 +118,7 @@ void Append(FieldErrors& errors, FieldErrors more) {
 
 FieldErrors ValidateCustom(const Core& core, const ResourceInfo& info, const Json& object,
                            const Json* old) {
-  const CustomState* custom = core.FindCustom(info);
-  const CustomVersion* version =
-      custom == nullptr ? nullptr : custom->resource->Find(info.resource.version);
+  const CustomVersion* version = core.FindCustomVersion(info);
   return version == nullptr ? FieldErrors() : version->schema->Validate(object, old);
 }
 
@@ -135,16 +140,18 @@ void SetBuiltinDefaults(const ResourceInfo& info, Json& object) {
   if (strategy.set_defaults != nullptr) strategy.set_defaults(object);
 }
 
-void PrepareCreate(const Core&, const ResourceInfo& info, Json& object) {
+void PrepareCreate(const Core& core, const ResourceInfo& info, Json& object) {
   const Strategy& strategy = StrategyOf(info);
   if (info.has_status() && !strategy.keeps_status_on_create) object.as_object().erase("status");
   if (strategy.prepare_create != nullptr) strategy.prepare_create(object);
+  if (IsDefinition(info)) AcceptDefinition(core, object);
 }
 
-void PrepareUpdate(const Core&, const ResourceInfo& info, std::string_view subresource,
+void PrepareUpdate(const Core& core, const ResourceInfo& info, std::string_view subresource,
                    Json& object, const Json& old) {
   if (subresource.empty()) {
     PrepareMainUpdate(info, object, old);
+    if (IsDefinition(info)) AcceptDefinition(core, object);
   } else if (subresource == "status") {
     PrepareStatusUpdate(info, object, old);
   } else if (subresource == "ephemeralcontainers") {

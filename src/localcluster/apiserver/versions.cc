@@ -23,11 +23,9 @@ bool IsEventView(const ResourceInfo& info) {
 // defaults that this version has.
 const StructuralSchema* SchemaToApply(const Core& core, const ResourceInfo& info,
                                       const Entry& entry) {
-  const CustomState* custom = info.custom ? core.FindCustom(info) : nullptr;
-  if (custom == nullptr) return nullptr;
-  const CustomVersion* version = custom->resource->Find(info.resource.version);
+  const CustomVersion* version = core.FindCustomVersion(info);
   if (version == nullptr) return nullptr;
-  const bool current = entry.revision > custom->schema_since &&
+  const bool current = entry.revision > core.FindCustom(info)->schema_since &&
                        ApiVersionOf(entry.value) == info.resource.api_version();
   return current ? nullptr : version->schema.get();
 }
@@ -90,10 +88,9 @@ std::string_view TextIn(const Core& core, const ResourceInfo& info, const Entry&
                          LoadObject(core, info, entry), entry.revision);
     return scratch;
   }
-  // Built-in resources say where they are stored; custom ones have been compared above.
-  if (info.storage_api_version.empty() || info.storage_api_version == info.resource.api_version()) {
-    return entry.value;
-  }
+  const bool as_stored = info.custom || info.storage_api_version.empty() ||
+                         info.storage_api_version == info.resource.api_version();
+  if (as_stored) return entry.value;
   scratch = WithApiVersion(entry.value, info.resource.api_version());
   return scratch;
 }

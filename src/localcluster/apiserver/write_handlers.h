@@ -20,8 +20,13 @@ class WriteHandlers {
 
  private:
   void CreateDecoded(RequestPtr request, const WriteOptions& options, kube::Json object);
+  // Puts the outcome of a patch in order and reports its unknown fields.
+  Status NormalizePatched(Request& request, FieldValidation validation, kube::Json& object);
+  // Server-side apply.
   void Apply(RequestPtr request, WriteOptions options);
-  void CreateByApply(RequestPtr request, const WriteOptions& options, kube::Json applied);
+  StatusOr<kube::Json> ReadApplied(Request& request, const WriteOptions& options);
+  void ApplyRead(RequestPtr request, const WriteOptions& options,
+                 std::shared_ptr<const kube::Json> applied);
   // Decodes and normalises the body of a create or update.
   StatusOr<kube::Json> ReadObject(Request& request, const WriteOptions& options);
   void RespondDeleted(RequestPtr request, const DeleteOptions& options, const Written& written);

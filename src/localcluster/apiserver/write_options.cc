@@ -43,6 +43,8 @@ StatusOr<WriteOptions> WriteOptions::Of(const Request& request, std::string_view
   ASSIGN_OR_RETURN(options.validation, ParseValidation(request, kind));
   options.force = request.query.IsTrue("force");
   options.manager = request.query.Get("fieldManager");
+  const FieldErrors errors = ValidateFieldManager(options.manager, false);
+  if (!errors.empty()) return InvalidOptions(kind, errors.front());
   return options;
 }
 

@@ -24,9 +24,12 @@ struct WriteIntent {
   std::string subresource;  // which part of the object the write is about
   kube::UserInfo user;
   std::string manager;  // owner of the fields that are written; empty: ownership is not tracked
+  bool tracked = false;  // the object carries the right owners already
   bool dry_run = false;
   // A write that lost a race is tried again on the newer object.
   bool retries = true;
+  // Changes a deleted object besides marking it.
+  std::function<void(kube::Json&)> prepare_delete;
   RequestPtr request;  // gets the warnings; null for the server's own writes
 };
 

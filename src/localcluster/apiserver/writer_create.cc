@@ -45,7 +45,7 @@ class Writer::Creation : public std::enable_shared_from_this<Creation> {
  private:
   // Objects of a kind that is going away would only be deleted again.
   Status CheckTerminating() const {
-    const CustomState* custom = intent_.info->custom ? core_.FindCustom(*intent_.info) : nullptr;
+    const CustomState* custom = core_.FindCustom(*intent_.info);
     if (custom == nullptr || !custom->terminating) return absl::OkStatus();
     return Error(405, "MethodNotAllowed",
                  "create not allowed while custom resource definition is terminating");

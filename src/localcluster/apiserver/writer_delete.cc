@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/resources.h"
 #include "kube/time.h"
+#include "localcluster/apiserver/crd/definition.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/object_meta.h"
 #include "localcluster/apiserver/registry/json_edit.h"
@@ -43,6 +45,16 @@ void SetPropagation(Json& object, const DeleteOptions& options) {
   } else {
     meta["finalizers"] = std::move(kept);
   }
+}
+
+// A definition stays until its objects are gone.
+void HoldDefinition(Json& crd, WallTime now) {
+  if (!IsBeingDeleted(crd)) {
+    Json& finalizers = kube::At(crd, {"metadata", "finalizers"});
+    if (!finalizers.is_array()) finalizers.emplace_array();
+    finalizers.get_array().emplace_back(kDefinitionCleanupFinalizer);
+  }
+  MarkDefinitionTerminating(crd, now);
 }
 
 bool HasPendingFinalizers(const ResourceInfo& info, const Json& object) {
@@ -187,7 +199,9 @@ class Writer::Deletion : public std::enable_shared_from_this<Deletion> {
       return done_(Modified(info.resource, intent_.name));
     }
     const Json before = object_;
+    if (intent_.prepare_delete) intent_.prepare_delete(object_);
     SetPropagation(object_, options_);
+    if (info.resource == kube::kCustomResourceDefinitions) HoldDefinition(object_, core_.now());
     Grace grace = Grace::kOver;
     if (StrategyOf(info).graceful_deletion) grace = StartGrace(object_, options_, core_.now());
     if (grace == Grace::kOver) {

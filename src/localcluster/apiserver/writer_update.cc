@@ -45,9 +45,11 @@ class Writer::Change : public std::enable_shared_from_this<Change> {
     StatusOr<Json> changed = transform_(old_);
     if (!changed.ok()) return done_(changed.status());
     object_ = std::move(*changed);
-    const Status status = AcceptUpdatedMeta(info, intent_.ns, intent_.name, object_, old_);
+    Status status = AcceptUpdatedMeta(info, intent_.ns, intent_.name, object_, old_);
     if (!status.ok()) return done_(status);
     PrepareUpdate(core_, info, intent_.subresource, object_, old_);
+    if (intent_.subresource.empty()) status = writer_.builtin_.Update(info, object_);
+    if (!status.ok()) return done_(status);
     TrackOwnership(core_, intent_, &old_, object_);
     MutateByWebhooks(writer_.webhooks_, core_, intent_, Operation::kUpdate, object_, &old_,
                      [self = shared_from_this()](Status outcome) { self->OnMutated(outcome); });

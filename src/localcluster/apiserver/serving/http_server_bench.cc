@@ -7,10 +7,10 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/write.hpp>
-#include <filesystem>
 #include <thread>
 
 #include "base/asio_loop.h"
+#include "base/temp_dir.h"
 #include "localcluster/apiserver/serving/authentication.h"
 #include "localcluster/apiserver/serving/certificates.h"
 #include "localcluster/apiserver/serving/http_server.h"
@@ -41,8 +41,7 @@ class Echo final : public kube::HttpHandler {
 class Fixture {
  public:
   Fixture() {
-    directory_ = std::filesystem::temp_directory_path() / "koord-bench-credentials";
-    credentials_ = *LoadOrMakeCredentials(directory_, {}, loop_.clock().Now());
+    credentials_ = *LoadOrMakeCredentials(directory_.path(), {}, loop_.clock().Now());
     authenticator_.emplace(loop_.clock(),
                            Authenticator::Options{.tokens = {AdminToken(credentials_.admin_token)}},
                            echo_);
@@ -52,7 +51,6 @@ class Fixture {
   ~Fixture() {
     loop_.Post([this] { server_->Stop([this] { loop_.Stop(); }); });
     thread_.join();
-    std::filesystem::remove_all(directory_);
   }
 
   std::string Request() const {
@@ -66,7 +64,7 @@ class Fixture {
 
  private:
   AsioLoop loop_;
-  std::string directory_;
+  TempDir directory_;
   Credentials credentials_;
   Echo echo_;
   std::optional<Authenticator> authenticator_;

@@ -19,6 +19,8 @@ using beast::error_code;
 // Room is made ahead for no more than this, whatever a header promises.
 constexpr uint64_t kReserveAtMost = 256 * 1024;
 
+constexpr size_t kLastChunkSize = std::string_view("0\r\n\r\n").size();
+
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
@@ -83,6 +85,11 @@ RequestParser::~RequestParser() = default;
 
 RequestParser::State RequestParser::Feed(std::string_view& bytes) {
   Message& message = *slot_->message;
+  // The parser of this Boost asserts that the end of a chunked body does not arrive in crumbs.
+  // Until it has ended, at least this much is still to come.
+  if (!message.in_header && message.chunked() && bytes.size() < kLastChunkSize) {
+    return State::kNeedsMore;
+  }
   error_code error;
   bytes.remove_prefix(message.put(boost::asio::buffer(bytes), error));
   if (error == http::error::body_limit) {

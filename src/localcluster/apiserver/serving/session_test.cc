@@ -109,16 +109,27 @@ TEST_F(SessionTest, HandsOverARequestAndSendsTheAnswer) {
 }
 
 TEST_F(SessionTest, BytesMayArriveOneByOne) {
+  const struct {
+    const char *sent, *body;
+  } cases[] = {
+      {"Content-Length: 5\r\n\r\nabcde", "abcde"},
+      {"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: no\r\n\r\n",
+       "abcde"},
+      {"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", ""},
+      {"Transfer-Encoding: chunked\r\n\r\n00\r\nA: b\r\n\r\n", ""},
+  };
   FakeConnection& connection = Connect();
-  for (const char c : std::string("POST /a HTTP/1.1\r\nHost: localhost\r\n"
-                                  "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n"
-                                  "0\r\nTrailer: ignored\r\n\r\n")) {
-    connection.Send(std::string_view(&c, 1));
-    loop_.RunReady();
+  for (const auto& c : cases) {
+    requests_.clear();
+    for (const char byte : fmt::format("POST /a HTTP/1.1\r\nHost: localhost\r\n{}", c.sent)) {
+      EXPECT_THAT(requests_, IsEmpty());
+      connection.Send(std::string_view(&byte, 1));
+      loop_.RunReady();
+    }
+    ASSERT_EQ(requests_.size(), 1u) << c.sent;
+    EXPECT_EQ(requests_[0].body, c.body);
+    EXPECT_FALSE(requests_[0].headers.Has("Trailer"));
   }
-  ASSERT_EQ(requests_.size(), 1u);
-  EXPECT_EQ(requests_[0].body, "abcde");
-  EXPECT_FALSE(requests_[0].headers.Has("Trailer"));
 }
 
 TEST_F(SessionTest, PipelinedRequestsAreAnsweredInOrder) {

@@ -1,13 +1,12 @@
 #pragma once
 #include <fmt/format.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/temp_dir.h"
 #include "localcluster/apiserver/storage/store.h"
 
 // What the store's tests share.
@@ -48,25 +47,5 @@ inline std::vector<std::string> Keys(const std::vector<EntryPtr>& entries) {
   for (const EntryPtr& entry : entries) keys.push_back(entry ? entry->key : "<error>");
   return keys;
 }
-
-// A directory that goes away with its owner.
-class TempDir {
- public:
-  TempDir() {
-    std::string path = std::filesystem::temp_directory_path() / "koord-XXXXXX";
-    path_ = mkdtemp(path.data());
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-
-  std::string File(std::string_view name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace koord::apiserver

@@ -1,0 +1,268 @@
+#include <gmock/gmock.h>
+
+#include "localcluster/apiserver/test_server.h"
+
+namespace koord::apiserver {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kSuccess[] =
+    R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})";
+constexpr char kBudgets[] = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+
+const kube::Json* Condition(const kube::Json& object, std::string_view type) {
+  const kube::Json* conditions = kube::Find(object, {"status", "conditions"});
+  if (conditions == nullptr) return nullptr;
+  for (const kube::Json& condition : conditions->as_array()) {
+    if (kube::FindString(condition, {"type"}) == type) return &condition;
+  }
+  return nullptr;
+}
+
+class PodsTest : public testing::Test {
+ protected:
+  TestAnswer Bind(std::string_view node, const char* extra = "{}") {
+    kube::Json binding = kube::json::object{{"metadata", Parse(extra)},
+                                            {"target", kube::json::object{{"name", node}}}};
+    return server.Post(pod + "/binding", binding);
+  }
+  TestAnswer Evict() {
+    return server.Post(pod + "/eviction",
+                       Parse(R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p"}})"));
+  }
+  // A running, ready pod with label app=x.
+  void CreateRunning(bool ready = true) {
+    kube::Json object = TestPod("p");
+    kube::At(object, {"metadata", "labels", "app"}) = "x";
+    ASSERT_EQ(server.Post(kPodsPath, object).code, 201);
+    ASSERT_EQ(Bind("n1").code, 201);
+    const char* status = ready ? "True" : "False";
+    ASSERT_EQ(server
+                  .MergePatch(pod + "/status",
+                              Parse(fmt::format(
+                                  R"({{"status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"{}"}}]}}}})",
+                                  status)))
+                  .code,
+              200);
+  }
+  void CreateBudget(std::string_view name, std::string_view status) {
+    TestAnswer created = server.Post(
+        kBudgets, Parse(fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"minAvailable":2,)"
+                                    R"("selector":{{"matchLabels":{{"app":"x"}}}}}}}})",
+                                    name)));
+    ASSERT_EQ(created.code, 201) << created.body;
+    TestAnswer set = server.MergePatch(fmt::format("{}/{}/status", kBudgets, name),
+                                       kube::json::object{{"status", Parse(status)}});
+    ASSERT_EQ(set.code, 200) << set.body;
+  }
+
+  TestServer server;
+  const std::string pod = std::string(kPodsPath) + "/p";
+};
+
+TEST_F(PodsTest, BindsOnce) {
+  server.Post(kPodsPath, TestPod("p"));
+  server.MergePatch(pod + "/status", Parse(R"({"status":{"nominatedNodeName":"n9"}})"));
+  TestAnswer bound = Bind("n1", R"({"annotations":{"a":"b"},"labels":{"l":"m"}})");
+  EXPECT_EQ(bound.code, 201);
+  EXPECT_EQ(bound.body, kSuccess);
+  TestAnswer got = server.Get(pod);
+  EXPECT_EQ(got.String({"spec", "nodeName"}), "n1");
+  EXPECT_EQ(got.String({"metadata", "annotations", "a"}), "b");
+  EXPECT_EQ(got.String({"metadata", "labels", "l"}), "m");
+  EXPECT_EQ(got.String({"status", "nominatedNodeName"}), "");
+  ASSERT_NE(Condition(got.json, "PodScheduled"), nullptr);
+  EXPECT_EQ(kube::FindString(*Condition(got.json, "PodScheduled"), {"status"}), "True");
+
+  TestAnswer twice = Bind("n2");
+  EXPECT_EQ(twice.code, 409);
+  EXPECT_EQ(twice.reason(), "Conflict");
+  EXPECT_EQ(twice.message(),
+            "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node "
+            "\"n1\"");
+}
+
+TEST_F(PodsTest, BindingRefusals) {
+  server.Post(kPodsPath, TestPod("p"));
+  TestAnswer other = Bind("n1", R"({"name":"q"})");
+  EXPECT_EQ(other.code, 400);
+  EXPECT_EQ(other.message(), "name in URL does not match name in Binding object");
+  TestAnswer nowhere = Bind("");
+  EXPECT_EQ(nowhere.code, 500);
+  EXPECT_EQ(nowhere.message(), "target.name: Required value");
+  EXPECT_EQ(Bind("n1", R"({"uid":"other"})").code, 409);
+  EXPECT_EQ(Bind("n1", R"({"resourceVersion":"1"})").code, 409);
+  EXPECT_EQ(server.Post(std::string(kPodsPath) + "/q/binding",
+                        Parse(R"({"target":{"name":"n1"}})"))
+                .code,
+            404);
+
+  kube::Json gated = TestPod("g");
+  kube::At(gated, {"spec", "schedulingGates"}) = Parse(R"([{"name":"x.io/g"}])");
+  TestAnswer created = server.Post(kPodsPath, gated);
+  ASSERT_EQ(created.code, 201) << created.body;
+  const kube::Json* scheduled = Condition(created.json, "PodScheduled");
+  ASSERT_NE(scheduled, nullptr);
+  EXPECT_EQ(kube::FindString(*scheduled, {"reason"}), "SchedulingGated");
+  EXPECT_EQ(kube::FindString(*scheduled, {"message"}),
+            "Scheduling is blocked due to non-empty scheduling gates");
+  TestAnswer blocked = server.Post(std::string(kPodsPath) + "/g/binding",
+                                   Parse(R"({"target":{"name":"n1"}})"));
+  EXPECT_EQ(blocked.message(),
+            "Operation cannot be fulfilled on pods/binding \"g\": pod g has non-empty "
+            ".spec.schedulingGates");
+}
+
+TEST_F(PodsTest, BindingsIsAnotherDoor) {
+  server.Post(kPodsPath, TestPod("p"));
+  EXPECT_EQ(server
+                .Post("/api/v1/namespaces/default/bindings",
+                      Parse(R"({"metadata":{"name":"p"},"target":{"kind":"Node","name":"n1"}})"))
+                .code,
+            201);
+  EXPECT_EQ(server.Get(pod).String({"spec", "nodeName"}), "n1");
+}
+
+TEST_F(PodsTest, EvictionAsksTheBudget) {
+  CreateRunning();
+  CreateBudget("b", R"({"observedGeneration":1,"disruptionsAllowed":0,"desiredHealthy":2,
+                        "currentHealthy":2,"expectedPods":2})");
+  TestAnswer refused = Evict();
+  EXPECT_EQ(refused.code, 429);
+  EXPECT_EQ(refused.reason(), "TooManyRequests");
+  EXPECT_EQ(refused.message(),
+            "Cannot evict pod as it would violate the pod's disruption budget.");
+  const kube::Json& cause = refused.json.at("details").at("causes").at(0);
+  EXPECT_EQ(kube::FindString(cause, {"reason"}), "DisruptionBudget");
+  EXPECT_EQ(kube::FindString(cause, {"message"}),
+            "The disruption budget b needs 2 healthy pods and has 2 currently");
+  EXPECT_FALSE(refused.headers.Has("Retry-After"));
+
+  server.MergePatch(std::string(kBudgets) + "/b/status",
+                    Parse(R"({"status":{"disruptionsAllowed":1,"currentHealthy":3}})"));
+  TestAnswer evicted = Evict();
+  ASSERT_EQ(evicted.code, 201) << evicted.body;
+  EXPECT_EQ(evicted.body, kSuccess);
+  TestAnswer budget = server.Get(std::string(kBudgets) + "/b");
+  EXPECT_EQ(kube::FindInt(budget.json, {"status", "disruptionsAllowed"}, -1), 0);
+  EXPECT_NE(budget.String({"status", "disruptedPods", "p"}), "");
+  ASSERT_NE(Condition(budget.json, "DisruptionAllowed"), nullptr);
+  EXPECT_EQ(kube::FindString(*Condition(budget.json, "DisruptionAllowed"), {"reason"}),
+            "InsufficientPods");
+  TestAnswer going = server.Get(pod);
+  EXPECT_NE(going.String({"metadata", "deletionTimestamp"}), "");
+  ASSERT_NE(Condition(going.json, "DisruptionTarget"), nullptr);
+  EXPECT_EQ(kube::FindString(*Condition(going.json, "DisruptionTarget"), {"reason"}),
+            "EvictionByEvictionAPI");
+}
+
+TEST_F(PodsTest, EvictionWaitsForTheBudgetsController) {
+  CreateRunning();
+  CreateBudget("b", R"({"observedGeneration":0,"disruptionsAllowed":1})");
+  TestAnswer refused = Evict();
+  EXPECT_EQ(refused.code, 429);
+  EXPECT_EQ(refused.headers.Get("Retry-After"), "10");
+  EXPECT_EQ(kube::FindString(refused.json.at("details").at("causes").at(0), {"message"}),
+            "The disruption budget b is still being processed by the server.");
+}
+
+TEST_F(PodsTest, EvictionNeedsNoBudgetForPodsThatDoNotServe) {
+  server.Post(kPodsPath, TestPod("p"));  // pending
+  CreateBudget("b", R"({"observedGeneration":1,"disruptionsAllowed":0})");
+  EXPECT_EQ(Evict().code, 201);
+  EXPECT_EQ(server.Get(pod).code, 404);
+  EXPECT_EQ(Evict().code, 404);
+
+  CreateRunning(false);
+  TestAnswer unhealthy = Evict();
+  EXPECT_EQ(unhealthy.code, 429);  // nothing healthy at all
+  server.MergePatch(std::string(kBudgets) + "/b/status",
+                    Parse(R"({"status":{"desiredHealthy":2,"currentHealthy":2}})"));
+  EXPECT_EQ(Evict().code, 201);
+}
+
+TEST_F(PodsTest, EvictionRefusesTwoBudgets) {
+  CreateRunning();
+  CreateBudget("b", R"({"observedGeneration":1,"disruptionsAllowed":1})");
+  CreateBudget("c", R"({"observedGeneration":1,"disruptionsAllowed":1})");
+  TestAnswer refused = Evict();
+  EXPECT_EQ(refused.code, 500);
+  EXPECT_EQ(refused.message(),
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
+            "support.");
+  server.Delete(std::string(kBudgets) + "/c");
+  EXPECT_EQ(server
+                .Post(pod + "/eviction?dryRun=All",
+                      Parse(R"({"metadata":{"name":"p"}})"))
+                .code,
+            201);
+  EXPECT_EQ(server.Get(pod).String({"metadata", "deletionTimestamp"}), "");
+  EXPECT_EQ(server.Post(pod + "/eviction", Parse(R"({"metadata":{"name":"q"}})")).code, 400);
+}
+
+TEST_F(PodsTest, AdmissionFillsInPriorityAccountAndTolerations) {
+  TestAnswer plain = server.Post(kPodsPath, TestPod("p"));
+  EXPECT_EQ(kube::FindInt(plain.json, {"spec", "priority"}, -1), 0);
+  EXPECT_EQ(plain.String({"spec", "preemptionPolicy"}), "PreemptLowerPriority");
+  EXPECT_EQ(plain.String({"spec", "serviceAccountName"}), "default");
+  EXPECT_EQ(plain.json.at("spec").at("tolerations"),
+            Parse(R"([{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",
+                       "tolerationSeconds":300},
+                      {"key":"node.kubernetes.io/unreachable","operator":"Exists",
+                       "effect":"NoExecute","tolerationSeconds":300}])"));
+
+  kube::Json critical = TestPod("q");
+  kube::At(critical, {"spec", "priorityClassName"}) = "system-node-critical";
+  EXPECT_EQ(kube::FindInt(server.Post(kPodsPath, critical).json, {"spec", "priority"}), 2000001000);
+  kube::At(critical, {"spec", "priorityClassName"}) = "x";
+  TestAnswer unknown = server.Post(kPodsPath, critical);
+  EXPECT_EQ(unknown.code, 403);
+  EXPECT_EQ(unknown.message(), "pods \"q\" is forbidden: no PriorityClass with name x was found");
+  kube::Json given = TestPod("r");
+  kube::At(given, {"spec", "priority"}) = 7;
+  EXPECT_EQ(server.Post(kPodsPath, given).code, 403);
+
+  server.Post("/apis/scheduling.k8s.io/v1/priorityclasses",
+              Parse(R"({"metadata":{"name":"usual"},"value":42,"globalDefault":true,
+                        "preemptionPolicy":"Never"})"));
+  TestAnswer usual = server.Post(kPodsPath, TestPod("s"));
+  EXPECT_EQ(kube::FindInt(usual.json, {"spec", "priority"}), 42);
+  EXPECT_EQ(usual.String({"spec", "priorityClassName"}), "usual");
+  EXPECT_EQ(usual.String({"spec", "preemptionPolicy"}), "Never");
+}
+
+TEST_F(PodsTest, SpecIsFixedButForAFewFields) {
+  server.Post(kPodsPath, TestPod("p"));
+  TestAnswer moved = server.MergePatch(pod, Parse(R"({"spec":{"nodeName":"n1"}})"));
+  EXPECT_EQ(moved.code, 422);
+  EXPECT_THAT(std::string(moved.message()),
+              HasSubstr("spec: Forbidden: pod updates may not change fields other than "
+                        "`spec.containers[*].image`,`spec.initContainers[*].image`,"));
+  TestAnswer resized = server.Send(
+      "PATCH", pod + "/resize",
+      R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}})",
+      "application/strategic-merge-patch+json");
+  ASSERT_EQ(resized.code, 200) << resized.body;
+  EXPECT_EQ(kube::FindString(resized.json.at("spec").at("containers").at(0),
+                             {"resources", "requests", "cpu"}),
+            "1");
+  TestAnswer debug = server.Send(
+      "PATCH", pod + "/ephemeralcontainers",
+      R"({"spec":{"ephemeralContainers":[{"name":"d","image":"busybox"}]}})",
+      "application/strategic-merge-patch+json");
+  ASSERT_EQ(debug.code, 200) << debug.body;
+  EXPECT_EQ(debug.json.at("spec").at("ephemeralContainers").as_array().size(), 1u);
+}
+
+TEST_F(PodsTest, StatusKeepsIpsTogether) {
+  server.Post(kPodsPath, TestPod("p"));
+  TestAnswer first = server.MergePatch(pod + "/status", Parse(R"({"status":{"podIP":"10.0.0.1"}})"));
+  EXPECT_EQ(first.json.at("status").at("podIPs"), Parse(R"([{"ip":"10.0.0.1"}])"));
+  TestAnswer second =
+      server.MergePatch(pod + "/status", Parse(R"({"status":{"podIP":"10.0.0.2"}})"));
+  EXPECT_EQ(second.json.at("status").at("podIPs"), Parse(R"([{"ip":"10.0.0.2"}])"));
+}
+
+}  // namespace
+}  // namespace koord::apiserver
