@@ -1,13 +1,11 @@
 #include "localcluster/cluster/local_cluster.h"
 
-#include <map>
 #include <utility>
 
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/scope.h"
-#include "kube/client/event_recorder.h"
 #include "kube/client/in_process_transport.h"
 #include "localcluster/apiserver/storage/store.h"
 #include "localcluster/cluster/definitions.h"
@@ -35,9 +33,8 @@ class LocalClusterImpl final : public LocalCluster {
         client_(loop, transport_, ClientOptions("koord-controllers")),
         reports_(loop, transport_, ClientOptions("koord-nodes")),
         informers_(client_, options_.seed),
-        context_{
-            client_, informers_, random_,
-            [this](const std::string& component, const Note& note) { Tell(component, note); }} {}
+        recorders_(client_, options_.seed),
+        context_{client_, informers_, random_, recorders_} {}
 
   Status Start() {
     if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
@@ -50,11 +47,11 @@ class LocalClusterImpl final : public LocalCluster {
   kube::HttpHandler& handler() override { return server_; }
   kube::Client& client() override { return client_; }
 
-  bool ready() const override {
+  bool ready() override {
     return started_ && informers_.synced() && (!nodes_ || nodes_->ready());
   }
 
-  bool quiet() const override {
+  bool quiet() override {
     return ready() && (!controllers_ || controllers_->idle()) &&
            (!placement_ || placement_->idle()) && (!nodes_ || nodes_->idle());
   }
@@ -107,18 +104,6 @@ class LocalClusterImpl final : public LocalCluster {
     started_ = true;
   }
 
-  void Tell(const std::string& component, const Note& note) {
-    auto& recorder = recorders_[component];
-    if (recorder == nullptr) {
-      recorder =
-          kube::MakeCoreEventRecorder(client_, {.component = component, .seed = options_.seed});
-    }
-    recorder->Record({.regarding = note.about,
-                      .type = note.warning ? "Warning" : "Normal",
-                      .reason = note.reason,
-                      .message = note.message});
-  }
-
   const LocalClusterOptions options_;
   std::unique_ptr<apiserver::Store> store_;
   Random random_;
@@ -127,8 +112,8 @@ class LocalClusterImpl final : public LocalCluster {
   kube::Client client_;
   kube::Client reports_;
   SharedInformers informers_;
+  EventRecorders recorders_;
   ControllerContext context_;
-  std::map<std::string, std::unique_ptr<kube::EventRecorder>> recorders_;
   std::optional<ControllerManager> controllers_;
   std::optional<Placement> placement_;
   std::optional<SimulatedNodes> nodes_;

@@ -48,9 +48,9 @@ class LocalCluster {
   virtual kube::Client& client() = 0;
   virtual Summary Summarize() const = 0;
   // Every node is registered and the controllers are in step with the API server.
-  virtual bool ready() const = 0;
+  virtual bool ready() = 0;
   // Besides, nothing but heart-beats and load reports is under way.
-  virtual bool quiet() const = 0;
+  virtual bool quiet() = 0;
   // Ends all watches and refuses further requests.
   virtual void Shutdown() = 0;
 };

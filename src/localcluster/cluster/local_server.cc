@@ -23,13 +23,12 @@ using apiserver::ServiceAccountTokens;
 
 // What TokenRequest.spec asks for, as claims.
 ServiceAccountTokens::Claims ClaimsOf(std::string_view ns, std::string_view name,
-                                      std::string_view uid, const kube::Json& spec, WallTime now) {
+                                      const kube::Json& spec, WallTime now) {
   constexpr int64_t kDefaultSeconds = 3600;
   constexpr int64_t kLeastSeconds = 600;
   ServiceAccountTokens::Claims claims;
   claims.ns = ns;
   claims.name = name;
-  claims.uid = uid;
   if (const auto* audiences = kube::FindArray(spec, {"audiences"})) {
     for (const kube::Json& audience : *audiences) {
       if (audience.is_string())
@@ -96,8 +95,8 @@ class LocalServerImpl final : public LocalServer {
       return ReachWebhook(loop_, target);
     };
     options.api.issue_token = [this](std::string_view ns, std::string_view name,
-                                     std::string_view uid, const kube::Json& spec) {
-      return tokens_->Issue(ClaimsOf(ns, name, uid, spec, loop_.clock().Now()));
+                                     const kube::Json& spec) {
+      return tokens_->Issue(ClaimsOf(ns, name, spec, loop_.clock().Now()));
     };
     options.api.review_token = [this](std::string_view token) -> std::optional<kube::UserInfo> {
       if (token == credentials_->admin_token) {

@@ -16,7 +16,8 @@ namespace koord::localcluster {
 
 ControllerManager::ControllerManager(ControllerContext& context, uint64_t seed)
     : catalog_(context.client, seed), namespaces_(context, catalog_) {
-  controllers_.push_back(std::make_unique<ReplicaSetController>(context));
+  controllers_.push_back(ReplicaSetController::ForReplicaSets(context));
+  controllers_.push_back(ReplicaSetController::ForReplicationControllers(context));
   controllers_.push_back(std::make_unique<DeploymentController>(context));
   controllers_.push_back(std::make_unique<StatefulSetController>(context));
   controllers_.push_back(std::make_unique<DaemonSetController>(context));

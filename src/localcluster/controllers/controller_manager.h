@@ -9,8 +9,8 @@
 
 namespace koord::localcluster {
 
-// All controllers of a local cluster. They share the context's informers, which must be started after
-// this has been made, and act only on what changes: nothing polls.
+// All controllers of a local cluster. They share the context's informers, which must be started
+// after this has been made, and act only on what changes: nothing polls.
 class ControllerManager {
  public:
   ControllerManager(ControllerContext& context, uint64_t seed);

@@ -25,8 +25,8 @@ std::string FormatCpuList(const std::vector<int32_t>& sorted) {
     size_t last = i;
     while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
     if (!list.empty()) list += ',';
-    list += last == i ? fmt::format("{}", sorted[i])
-                      : fmt::format("{}-{}", sorted[i], sorted[last]);
+    list +=
+        last == i ? fmt::format("{}", sorted[i]) : fmt::format("{}-{}", sorted[i], sorted[last]);
     i = last + 1;
   }
   return list;

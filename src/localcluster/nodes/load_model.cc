@@ -107,9 +107,9 @@ class Trace final : public LoadModel {
 
   Load At(uint64_t, WallTime time) const override {
     const double into = rows_.front().seconds + std::fmod(Seconds(time.time_since_epoch()), span_);
-    const auto after = std::upper_bound(
-        rows_.begin(), rows_.end(), into,
-        [](double seconds, const Row& row) { return seconds < row.seconds; });
+    const auto after =
+        std::upper_bound(rows_.begin(), rows_.end(), into,
+                         [](double seconds, const Row& row) { return seconds < row.seconds; });
     return std::prev(after)->load;  // `into` is never before the first row
   }
 

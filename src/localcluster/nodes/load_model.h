@@ -30,9 +30,9 @@ class LoadModel {
 //   flat=0.4
 //   diurnal                                  day and night, with noise; a little apart for each pod
 //   diurnal=low:0.2;high:0.7;period:24h;noise:0.1
-//   spike                                    quiet, with a burst now and then, at the pod's own time
-//   spike=low:0.2;high:1.2;every:10m;for:1m
-//   trace=FILE                               a CSV file: seconds,cpu[,memory] in ascending order,
+//   spike                                    quiet, with a burst now and then, at the pod's own
+//   time spike=low:0.2;high:1.2;every:10m;for:1m trace=FILE                               a CSV
+//   file: seconds,cpu[,memory] in ascending order,
 //                                            each row valid until the next, repeated at the end
 //
 // A pod may choose its own by an annotation. It names a trace by its file's name without folder and

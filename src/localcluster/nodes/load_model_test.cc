@@ -42,7 +42,8 @@ TEST(LoadModel, NoiseStaysWithinItsShareAndDiffersBetweenPods) {
     const WallTime time = kMidnight + i * Duration(1min);
     const double expected = calm->At(1, time).cpu;
     EXPECT_NEAR(noisy->At(1, time).cpu, expected, 0.1001 * expected);
-    different += noisy->At(1, time).cpu / expected != noisy->At(2, time).cpu / calm->At(2, time).cpu;
+    different +=
+        noisy->At(1, time).cpu / expected != noisy->At(2, time).cpu / calm->At(2, time).cpu;
   }
   EXPECT_GT(different, 90);
 }

@@ -25,8 +25,8 @@ class Machine {
   // None: somebody else has made the Node.
   const std::optional<PlannedNode>& plan() const { return plan_; }
 
-  // Takes a pod and gives it the lowest free address of `range`; none if it has been taken before or
-  // no address is free.
+  // Takes a pod and gives it the lowest free address of `range`; none if it has been taken before
+  // or no address is free.
   std::optional<std::string> Take(const kube::Pod& pod, std::string_view range);
   // Remembers a pod that was taken before this program started.
   void Remember(const kube::Pod& pod);

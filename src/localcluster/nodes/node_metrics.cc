@@ -29,8 +29,8 @@ constexpr Percentile kPercentiles[] = {{api::kAggregationP50, 0.5f},
 ResourceMap ToResources(const Usage& usage) {
   ResourceMap map;
   map.resources.emplace("cpu", Quantity::FromMilli(static_cast<int64_t>(usage.cpu * 1000)));
-  map.resources.emplace(
-      "memory", Quantity(static_cast<int64_t>(usage.memory), Quantity::Format::kBinarySi));
+  map.resources.emplace("memory",
+                        Quantity(static_cast<int64_t>(usage.memory), Quantity::Format::kBinarySi));
   return map;
 }
 
@@ -55,8 +55,7 @@ Usage At(const std::vector<UsageSample>& samples, Part part, float percentile) {
 api::AggregatedUsage Aggregate(const ReportInput& input, Duration duration, Part part) {
   api::AggregatedUsage aggregated{.duration = duration};
   const std::vector<UsageSample> samples = input.history.Last(duration, input.now);
-  const bool cold =
-      samples.empty() || samples.back().time - samples.front().time < duration / 2;
+  const bool cold = samples.empty() || samples.back().time - samples.front().time < duration / 2;
   const auto put = [&](std::string_view name, auto usage) {
     aggregated.usage[std::string(name)] = cold ? ResourceMap{} : ToResources(usage());
   };
@@ -130,8 +129,8 @@ ReportPolicy PolicyOf(const api::NodeMetricSpec& spec) {
   if (!spec.metric_collect_policy) return policy;
   const api::MetricCollectPolicy& given = *spec.metric_collect_policy;
   if (given.aggregate_duration_seconds) {
-    policy.aggregate = std::max<Duration>(
-        std::chrono::seconds(*given.aggregate_duration_seconds), kLeastAggregate);
+    policy.aggregate = std::max<Duration>(std::chrono::seconds(*given.aggregate_duration_seconds),
+                                          kLeastAggregate);
   }
   if (given.report_interval_seconds) {
     policy.interval =

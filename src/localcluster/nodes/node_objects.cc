@@ -40,7 +40,7 @@ Json OwnedByNode(const std::string& node, const std::string& uid) {
 
 Json Condition(std::string_view type, std::string_view status, std::string_view reason,
                std::string_view message, const std::string& now) {
-  return {{"type", type},       {"status", status},          {"reason", reason},
+  return {{"type", type},       {"status", status},         {"reason", reason},
           {"message", message}, {"lastHeartbeatTime", now}, {"lastTransitionTime", now}};
 }
 
@@ -91,7 +91,8 @@ Json TaintsOf(const NodeShape& shape) {
 }
 
 api::ZoneResource Whole(std::string_view name, Quantity amount) {
-  return {.name = std::string(name), .capacity = amount, .allocatable = amount, .available = amount};
+  return {
+      .name = std::string(name), .capacity = amount, .allocatable = amount, .available = amount};
 }
 
 // Each NUMA node's CPUs: on an idle machine all of them are shared.
@@ -102,8 +103,7 @@ std::vector<api::CpuSharedPool> SharedPools(const std::vector<LogicalCpu>& cpus)
     ids.push_back(cpus[i].id);
     const bool last = i + 1 == cpus.size() || cpus[i + 1].numa != cpus[i].numa;
     if (!last) continue;
-    pools.push_back(
-        {.socket = cpus[i].socket, .node = cpus[i].numa, .cpuset = FormatCpuList(ids)});
+    pools.push_back({.socket = cpus[i].socket, .node = cpus[i].numa, .cpuset = FormatCpuList(ids)});
     ids.clear();
   }
   return pools;
@@ -117,18 +117,18 @@ Json TopologyAnnotations(const NodeShape& shape) {
         {.id = cpu.id, .core = cpu.core, .socket = cpu.socket, .node = cpu.numa});
   }
   const std::string pools = api::EncodeCpuSharedPools(SharedPools(cpus));
-  return {{api::kAnnotationCpuTopology, api::EncodeCpuTopology(topology)},
-          {api::kAnnotationCpuSharedPools, pools},
-          {api::kAnnotationBeCpuSharedPools, pools},
-          {api::kAnnotationCpuBasicInfo,
-           api::EncodeCpuBasicInfo({.cpu_model = "Simulated CPU",
-                                    .hyper_thread_enabled = shape.smt > 1,
-                                    .vendor_id = "GenuineIntel"})},
-          {api::kAnnotationKubeletCpuManagerPolicy,
-           api::EncodeKubeletCpuManagerPolicy({.policy = "none"})},
-          {api::kAnnotationPodCpuAllocs, "null"},
-          {api::kAnnotationNodeReservation, "{}"},
-          {api::kAnnotationSystemQosResource, "null"}};
+  return {
+      {api::kAnnotationCpuTopology, api::EncodeCpuTopology(topology)},
+      {api::kAnnotationCpuSharedPools, pools},
+      {api::kAnnotationBeCpuSharedPools, pools},
+      {api::kAnnotationCpuBasicInfo, api::EncodeCpuBasicInfo({.cpu_model = "Simulated CPU",
+                                                              .hyper_thread_enabled = shape.smt > 1,
+                                                              .vendor_id = "GenuineIntel"})},
+      {api::kAnnotationKubeletCpuManagerPolicy,
+       api::EncodeKubeletCpuManagerPolicy({.policy = "none"})},
+      {api::kAnnotationPodCpuAllocs, "null"},
+      {api::kAnnotationNodeReservation, "{}"},
+      {api::kAnnotationSystemQosResource, "null"}};
 }
 
 // Cards are spread over the NUMA nodes in order, two behind each PCIe switch.
@@ -171,8 +171,8 @@ std::string PodRange(uint32_t number) {
 
 std::optional<std::string> AddressIn(std::string_view range, uint32_t n) {
   const size_t slash = range.find('/');
-  const auto length = slash == std::string_view::npos ? std::nullopt
-                                                      : ParseUint(range.substr(slash + 1));
+  const auto length =
+      slash == std::string_view::npos ? std::nullopt : ParseUint(range.substr(slash + 1));
   const std::vector<std::string_view> parts = Split(range.substr(0, slash), '.');
   if (!length || *length < 8 || *length > 30 || parts.size() != 4) return std::nullopt;
   uint32_t base = 0;
@@ -194,8 +194,8 @@ Json WorkingConditions(WallTime time) {
   return kube::json::array{
       Condition("MemoryPressure", "False", "KubeletHasSufficientMemory",
                 "kubelet has sufficient memory available", now),
-      Condition("DiskPressure", "False", "KubeletHasNoDiskPressure",
-                "kubelet has no disk pressure", now),
+      Condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure",
+                now),
       Condition("PIDPressure", "False", "KubeletHasSufficientPID",
                 "kubelet has sufficient PID available", now),
       Condition("Ready", "True", "KubeletReady", "kubelet is posting ready status", now)};
@@ -203,43 +203,41 @@ Json WorkingConditions(WallTime time) {
 
 Json NodeObject(const PlannedNode& node, uint32_t number, WallTime now) {
   const std::string range = PodRange(number);
-  Json object{
-      {"metadata",
-       {{"name", node.name},
-        {"labels", LabelsOf(node)},
-        {"annotations",
-         {{kShapeAnnotation, ToString(node.shape)},
-          {"volumes.kubernetes.io/controller-managed-attach-detach", "true"}}}}},
-      {"spec",
-       {{"podCIDR", range},
-        {"podCIDRs", kube::json::array{range}},
-        {"providerID", "koord://" + node.name}}},
-      {"status",
-       {{"capacity", ResourcesOf(node.shape)},
-        {"allocatable", ResourcesOf(node.shape)},
-        {"conditions", WorkingConditions(now)},
-        {"addresses",
-         kube::json::array{Json{{"type", "InternalIP"}, {"address", NodeAddress(number)}},
-                           Json{{"type", "Hostname"}, {"address", node.name}}}},
-        {"daemonEndpoints", {{"kubeletEndpoint", {{"Port", 10250}}}}},
-        {"nodeInfo",
-         {{"machineID", IdFor("machine", node.name)},
-          {"systemUUID", IdFor("system", node.name)},
-          {"bootID", IdFor("boot", node.name)},
-          {"kernelVersion", "6.1.0-simulated"},
-          {"osImage", "Simulated node"},
-          {"containerRuntimeVersion", "simulated://1.0"},
-          {"kubeletVersion", kVersion},
-          {"kubeProxyVersion", ""},
-          {"operatingSystem", "linux"},
-          {"architecture", "amd64"}}}}}};
+  Json object{{"metadata",
+               {{"name", node.name},
+                {"labels", LabelsOf(node)},
+                {"annotations",
+                 {{kShapeAnnotation, ToString(node.shape)},
+                  {"volumes.kubernetes.io/controller-managed-attach-detach", "true"}}}}},
+              {"spec",
+               {{"podCIDR", range},
+                {"podCIDRs", kube::json::array{range}},
+                {"providerID", "koord://" + node.name}}},
+              {"status",
+               {{"capacity", ResourcesOf(node.shape)},
+                {"allocatable", ResourcesOf(node.shape)},
+                {"conditions", WorkingConditions(now)},
+                {"addresses",
+                 kube::json::array{Json{{"type", "InternalIP"}, {"address", NodeAddress(number)}},
+                                   Json{{"type", "Hostname"}, {"address", node.name}}}},
+                {"daemonEndpoints", {{"kubeletEndpoint", {{"Port", 10250}}}}},
+                {"nodeInfo",
+                 {{"machineID", IdFor("machine", node.name)},
+                  {"systemUUID", IdFor("system", node.name)},
+                  {"bootID", IdFor("boot", node.name)},
+                  {"kernelVersion", "6.1.0-simulated"},
+                  {"osImage", "Simulated node"},
+                  {"containerRuntimeVersion", "simulated://1.0"},
+                  {"kubeletVersion", kVersion},
+                  {"kubeProxyVersion", ""},
+                  {"operatingSystem", "linux"},
+                  {"architecture", "amd64"}}}}}};
   if (!node.shape.taints.empty()) kube::At(object, {"spec", "taints"}) = TaintsOf(node.shape);
   return object;
 }
 
 Json LeaseObject(const std::string& node, const std::string& node_uid, WallTime now) {
-  const Json owner{
-      {"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}, {"uid", node_uid}};
+  const Json owner{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}, {"uid", node_uid}};
   return {{"metadata",
            {{"name", node},
             {"namespace", "kube-node-lease"},
@@ -296,9 +294,9 @@ Json NodeMetricObject(const std::string& node, const std::string& node_uid) {
 }
 
 std::string ToString(const NodeShape& shape) {
-  std::string text = fmt::format(
-      "cpu={},memory={},smt={},numa={},sockets={},gpu={},pods={}", shape.cpus,
-      Bytes(shape.memory).ToString(), shape.smt, shape.numa, shape.sockets, shape.gpus, shape.pods);
+  std::string text = fmt::format("cpu={},memory={},smt={},numa={},sockets={},gpu={},pods={}",
+                                 shape.cpus, Bytes(shape.memory).ToString(), shape.smt, shape.numa,
+                                 shape.sockets, shape.gpus, shape.pods);
   if (shape.gpus > 0) {
     text += fmt::format(",gpu-memory={},gpu-model={}", Bytes(shape.gpu_memory).ToString(),
                         shape.gpu_model);

@@ -30,8 +30,8 @@ Plan NodeRegistrar::Decide(const std::string& name) {
   const auto node = informers().nodes.Get({"", name});
   if (node == nullptr) {
     if (machine->plan() && !created_.contains(name)) {
-      plan.Add(CreateUnlessThere(kube::kNodes, NodeObject(*machine->plan(), machine->number(),
-                                                          Now())));
+      plan.Add(
+          CreateUnlessThere(kube::kNodes, NodeObject(*machine->plan(), machine->number(), Now())));
     }
     return plan;
   }
@@ -63,8 +63,8 @@ void NodeRegistrar::MakeCompanions(const kube::Node& node, const Machine& machin
 // from our silence is corrected.
 void NodeRegistrar::KeepReady(const kube::Node& node, const Machine& machine, Plan& plan) {
   const kube::NodeCondition* ready = kube::FindCondition(node.status.conditions, "Ready");
-  const bool wrong = ready == nullptr || ready->status == "Unknown" ||
-                     (machine.plan() && ready->status != "True");
+  const bool wrong =
+      ready == nullptr || ready->status == "Unknown" || (machine.plan() && ready->status != "True");
   if (!wrong) return;
   plan.Add(StrategicPatch(kube::kNodes, node.metadata,
                           {{"metadata", {{"uid", node.metadata.uid}}},

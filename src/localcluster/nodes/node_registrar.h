@@ -9,9 +9,9 @@ namespace koord::localcluster {
 
 // Makes the objects of the simulated machines, and keeps their Nodes ready while they work.
 //
-// A planned Node that is there already is taken over as it is; if its shape has changed, so does what
-// it offers. One that a user deletes stays deleted until the next start, as a machine that was taken
-// out of service.
+// A planned Node that is there already is taken over as it is; if its shape has changed, so does
+// what it offers. One that a user deletes stays deleted until the next start, as a machine that was
+// taken out of service.
 class NodeRegistrar final : public Controller {
  public:
   NodeRegistrar(ControllerContext& context, Machines& machines);
@@ -28,7 +28,7 @@ class NodeRegistrar final : public Controller {
   void KeepShape(const kube::Node& node, const Machine& machine, Plan& plan);
 
   Machines& machines_;
-  std::set<std::string> created_;     // planned Nodes that are there or have been
+  std::set<std::string> created_;    // planned Nodes that are there or have been
   std::set<std::string> furnished_;  // nodes that have all their other objects
 };
 

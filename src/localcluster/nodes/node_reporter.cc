@@ -6,6 +6,7 @@
 #include "kube/api_error.h"
 #include "kube/resources.h"
 #include "localcluster/nodes/node_objects.h"
+#include "localcluster/shared/write.h"
 
 namespace koord::localcluster {
 namespace {
@@ -44,8 +45,7 @@ NodeReporter::NodeReporter(kube::Client& client, SharedInformers& informers, Mac
           [this](const std::string& node, auto done) { Renew(node, std::move(done)); }, kAtOnce),
       reports_(
           client.loop(),
-          [this](const std::string& node, auto done) { Report(node, std::move(done)); }, kAtOnce) {
-}
+          [this](const std::string& node, auto done) { Report(node, std::move(done)); }, kAtOnce) {}
 
 void NodeReporter::Start() { metrics_.Start(); }
 
@@ -65,15 +65,15 @@ void NodeReporter::Renew(const std::string& name, kube::WorkQueue::Finish done) 
   const Duration jitter{static_cast<int64_t>(kRenewJitter * kRenewEvery.count())};
   renewals_.AddAfter(name, kRenewEvery - jitter / 2 + Within(jitter));
   const WallTime now = client_.loop().clock().Now();
-  client_.Patch(kube::kLeases, {"kube-node-lease", name}, kube::PatchType::kMerge,
-                LeaseRenewal(name, now), {},
-                scope_.Wrap([this, name, uid = node->metadata.uid, now,
-                             done](StatusOr<kube::Json> answer) {
-                  if (!kube::IsNotFound(answer.status())) return done(true);
-                  client_.Create(kube::kLeases, "kube-node-lease",
-                                 Create(kube::kLeases, LeaseObject(name, uid, now)).body, {},
-                                 [done](StatusOr<kube::Json>) { done(true); });
-                }));
+  client_.Patch(
+      kube::kLeases, {"kube-node-lease", name}, kube::PatchType::kMerge, LeaseRenewal(name, now),
+      {},
+      scope_.Wrap([this, name, uid = node->metadata.uid, now, done](StatusOr<kube::Json> answer) {
+        if (!kube::IsNotFound(answer.status())) return done(true);
+        client_.Create(kube::kLeases, "kube-node-lease",
+                       Create(kube::kLeases, LeaseObject(name, uid, now)).body, {},
+                       [done](StatusOr<kube::Json>) { done(true); });
+      }));
 }
 
 void NodeReporter::Report(const std::string& name, kube::WorkQueue::Finish done) {
@@ -93,8 +93,7 @@ kube::Json NodeReporter::Measure(const kube::Node& node, Machine& machine,
                                  const ReportPolicy& policy) {
   std::vector<MeasuredPod> pods;
   std::vector<PodLoad> loads;
-  for (const auto& pod :
-       informers_.pods.ByIndex(SharedInformers::kByNode, node.metadata.name)) {
+  for (const auto& pod : informers_.pods.ByIndex(SharedInformers::kByNode, node.metadata.name)) {
     if (kube::IsTerminal(*pod) || !pod->status.start_time) continue;
     pods.push_back({pod, PodLoad(*pod, load_, seed_)});
     loads.push_back(pods.back().load);

@@ -10,7 +10,8 @@ namespace koord::localcluster {
 namespace {
 
 constexpr std::string_view kKeys =
-    "cpu, memory, smt, numa, sockets, gpu, gpu-memory, gpu-model, pods, zone, labels, taints, count";
+    "cpu, memory, smt, numa, sockets, gpu, gpu-memory, gpu-model, pods, zone, labels, taints, "
+    "count";
 
 // What the text said; what it left out is decided when all of it is known.
 struct Draft {
@@ -57,8 +58,8 @@ StatusOr<NodeShape::Taint> OneTaint(std::string_view item) {
   const std::string_view left = item.substr(0, colon);
   const std::string_view effect =
       colon == std::string_view::npos ? std::string_view() : item.substr(colon + 1);
-  if (left.empty() || (effect != "NoSchedule" && effect != "PreferNoSchedule" &&
-                       effect != "NoExecute")) {
+  if (left.empty() ||
+      (effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute")) {
     return InvalidArgument(
         "taints={}: expected key=value:Effect or key:Effect, with NoSchedule, PreferNoSchedule or "
         "NoExecute as effect",
@@ -116,12 +117,12 @@ Status Apply(std::string_view key, std::string_view value, Draft& draft) {
 StatusOr<NodeShape> Complete(Draft draft) {
   NodeShape& shape = draft.shape;
   shape.smt = draft.smt.value_or(shape.cpus % 2 == 0 ? 2 : 1);
-  shape.numa =
-      draft.numa.value_or(shape.cpus >= 16 && shape.cpus % (2 * shape.smt) == 0 ? 2 : 1);
+  shape.numa = draft.numa.value_or(shape.cpus >= 16 && shape.cpus % (2 * shape.smt) == 0 ? 2 : 1);
   shape.sockets = draft.sockets.value_or(shape.numa);
   if (shape.cpus % (shape.numa * shape.smt) != 0) {
     return InvalidArgument(
-        "cpu={}: expected a multiple of {} (numa={} times smt={}), so that all NUMA nodes are alike",
+        "cpu={}: expected a multiple of {} (numa={} times smt={}), so that all NUMA nodes are "
+        "alike",
         shape.cpus, shape.numa * shape.smt, shape.numa, shape.smt);
   }
   if (shape.numa % shape.sockets != 0) {

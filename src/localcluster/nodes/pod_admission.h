@@ -12,15 +12,15 @@ namespace koord::localcluster {
 
 // Why a node does not take a pod that was assigned to it.
 struct Rejection {
-  std::string reason;   // OutOfcpu, NodeAffinity, ...
+  std::string reason;  // OutOfcpu, NodeAffinity, ...
   std::string message;
 
   bool operator==(const Rejection&) const = default;
 };
 
 // The node's own check, as the kubelet makes it: the pod must match by selector and affinity, there
-// must be room for one more, and what it asks for must be free. Vendors' resources that the node does
-// not have at all are not its business.
+// must be room for one more, and what it asks for must be free. Vendors' resources that the node
+// does not have at all are not its business.
 std::optional<Rejection> CheckAdmission(const kube::Node& node, const kube::ResourceList& used,
                                         size_t pods, const kube::Pod& pod);
 

@@ -43,11 +43,11 @@ Json PodConditionPatch(std::string_view type, bool value, const Pod& pod, WallTi
   const kube::PodCondition* known = kube::FindCondition(pod.status.conditions, type);
   const std::string_view status = value ? "True" : "False";
   const bool same = known != nullptr && known->status == status && known->last_transition_time;
-  Json condition{{"type", type},
-                 {"status", status},
-                 {"lastProbeTime", nullptr},
-                 {"lastTransitionTime",
-                  kube::FormatTime(same ? *known->last_transition_time : now)}};
+  Json condition{
+      {"type", type},
+      {"status", status},
+      {"lastProbeTime", nullptr},
+      {"lastTransitionTime", kube::FormatTime(same ? *known->last_transition_time : now)}};
   // Null takes away what an earlier state has said.
   condition.as_object()["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
   condition.as_object()["message"] = message.empty() ? Json(nullptr) : Json(std::move(message));
@@ -141,8 +141,7 @@ Json EndedStatus(const Pod& pod, int32_t exit_code, WallTime now) {
 Json DeadlineStatus(const Pod& pod, WallTime now) {
   Json status = EndedStatus(pod, kSigterm, now);
   status.as_object()["reason"] = "DeadlineExceeded";
-  status.as_object()["message"] =
-      "Pod was active on the node longer than the specified deadline";
+  status.as_object()["message"] = "Pod was active on the node longer than the specified deadline";
   return status;
 }
 
@@ -163,8 +162,8 @@ const kube::Container* FindContainer(const Pod& pod, const std::string& name) {
   return nullptr;
 }
 
-// What one container of a running pod does now. Its status is changed if anything; `next` is when it
-// has to be looked at again.
+// What one container of a running pod does now. Its status is changed if anything; `next` is when
+// it has to be looked at again.
 class ContainerStep {
  public:
   ContainerStep(const Pod& pod, WallTime now)
@@ -254,19 +253,18 @@ Json StartedStatus(const Pod& pod, const PodAddresses& addresses, WallTime now) 
   for (const kube::Container& container : pod.spec.containers) {
     statuses.push_back(Running(pod, container, 0, now));
   }
-  Json status{
-      {"phase", "Running"},
-      {"startTime", kube::FormatTime(now)},
-      {"hostIP", addresses.host_ip},
-      {"hostIPs", kube::json::array{Json{{"ip", addresses.host_ip}}}},
-      {"podIP", addresses.pod_ip},
-      {"podIPs", kube::json::array{Json{{"ip", addresses.pod_ip}}}},
-      {"containerStatuses", Encode(statuses)},
-      {"conditions",
-       kube::json::array{PodConditionPatch("PodReadyToStartContainers", true, pod, now),
-                         PodConditionPatch("Initialized", true, pod, now),
-                         ReadyPatch(pod, true, now), ContainersReadyPatch(pod, true, now),
-                         PodConditionPatch("PodScheduled", true, pod, now)}}};
+  Json status{{"phase", "Running"},
+              {"startTime", kube::FormatTime(now)},
+              {"hostIP", addresses.host_ip},
+              {"hostIPs", kube::json::array{Json{{"ip", addresses.host_ip}}}},
+              {"podIP", addresses.pod_ip},
+              {"podIPs", kube::json::array{Json{{"ip", addresses.pod_ip}}}},
+              {"containerStatuses", Encode(statuses)},
+              {"conditions",
+               kube::json::array{PodConditionPatch("PodReadyToStartContainers", true, pod, now),
+                                 PodConditionPatch("Initialized", true, pod, now),
+                                 ReadyPatch(pod, true, now), ContainersReadyPatch(pod, true, now),
+                                 PodConditionPatch("PodScheduled", true, pod, now)}}};
   if (!pod.spec.init_containers.empty()) {
     status.as_object()["initContainerStatuses"] = InitStatuses(pod, now);
   }
@@ -307,8 +305,8 @@ PodStep StepRunning(const Pod& pod, WallTime now) {
 
 PodStep StepTerminating(const Pod& pod, Duration stop_time, WallTime now) {
   PodStep step;
-  const Duration grace =
-      std::chrono::seconds(std::max<int64_t>(pod.metadata.deletion_grace_period_seconds.value_or(0), 0));
+  const Duration grace = std::chrono::seconds(
+      std::max<int64_t>(pod.metadata.deletion_grace_period_seconds.value_or(0), 0));
   // Nothing is left to do but for whoever holds a finalizer.
   const bool removed = grace == Duration::zero();
   if (removed && (kube::IsTerminal(pod) || pod.metadata.finalizers.empty())) return step;

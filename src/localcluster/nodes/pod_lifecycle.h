@@ -10,8 +10,8 @@
 // so a restarted simulation carries on where it was.
 namespace koord::localcluster {
 
-// For how long a pod's containers run before they end by themselves ("30s"; for ever if absent), and
-// with which exit code (0 if absent).
+// For how long a pod's containers run before they end by themselves ("30s"; for ever if absent),
+// and with which exit code (0 if absent).
 inline constexpr const char* kRunDurationAnnotation = "local.koordinator.sh/run-duration";
 inline constexpr const char* kExitCodeAnnotation = "local.koordinator.sh/exit-code";
 
@@ -34,8 +34,8 @@ struct PodStep {
 // minutes), and the pod fails at its active deadline. Ready follows its readiness gates.
 PodStep StepRunning(const kube::Pod& pod, WallTime now);
 
-// A pod that was told to go stops within `stop_time`, or its grace period if that is shorter. One that
-// others hold on to by finalizers is first reported as ended.
+// A pod that was told to go stops within `stop_time`, or its grace period if that is shorter. One
+// that others hold on to by finalizers is first reported as ended.
 PodStep StepTerminating(const kube::Pod& pod, Duration stop_time, WallTime now);
 
 }  // namespace koord::localcluster

@@ -24,8 +24,9 @@ struct Usage {
   }
 };
 
-// What one pod uses over time: its load model applied to what it asked for (of batch or mid resources
-// where it asks for those, a little where it asks for nothing), never more than its limits.
+// What one pod uses over time: its load model applied to what it asked for (of batch or mid
+// resources where it asks for those, a little where it asks for nothing), never more than its
+// limits.
 class PodLoad {
  public:
   PodLoad(const kube::Pod& pod, const LoadModels& models, uint64_t seed);

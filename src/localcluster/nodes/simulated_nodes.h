@@ -24,7 +24,8 @@ struct SimulatedNodesOptions {
 };
 
 // Machines that exist only as API objects: their Nodes, Leases, NodeResourceTopologies, Devices and
-// NodeMetrics, and the pods they run. Nodes of an earlier run that are no longer planned are removed.
+// NodeMetrics, and the pods they run. Nodes of an earlier run that are no longer planned are
+// removed.
 class SimulatedNodes {
  public:
   // `reports` carries heart-beats and load reports only, and may be the context's own client.

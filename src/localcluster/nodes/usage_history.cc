@@ -49,9 +49,8 @@ std::vector<WallTime> MeasuringTimes(WallTime after, WallTime until) {
   return times;
 }
 
-void UsageHistory::MeasureUntil(WallTime now, Duration keep, WallTime born,
-                                const MachineSize& size, uint64_t seed,
-                                std::span<const PodLoad> pods) {
+void UsageHistory::MeasureUntil(WallTime now, Duration keep, WallTime born, const MachineSize& size,
+                                uint64_t seed, std::span<const PodLoad> pods) {
   const WallTime oldest = now - keep;
   while (!samples_.empty() && samples_.front().time < oldest) samples_.pop_front();
   // A clock that was set back leaves samples of the future behind.
@@ -64,9 +63,9 @@ void UsageHistory::MeasureUntil(WallTime now, Duration keep, WallTime born,
 }
 
 std::vector<UsageSample> UsageHistory::Last(Duration span, WallTime now) const {
-  const auto first =
-      std::find_if(samples_.begin(), samples_.end(),
-                   [&](const UsageSample& sample) { return sample.time >= now - span; });
+  const auto first = std::find_if(samples_.begin(), samples_.end(), [&](const UsageSample& sample) {
+    return sample.time >= now - span;
+  });
   return {first, samples_.end()};
 }
 

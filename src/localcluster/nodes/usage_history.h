@@ -26,9 +26,9 @@ class UsageHistory {
  public:
   static constexpr Duration kStep = std::chrono::seconds(15);
 
-  // Measures up to `now`: all moments since the last measurement, or since `born` or the `keep` before
-  // now, whichever is later, if there is none. So a simulation that starts again has its history
-  // back. Forgets what is older than `keep`.
+  // Measures up to `now`: all moments since the last measurement, or since `born` or the `keep`
+  // before now, whichever is later, if there is none. So a simulation that starts again has its
+  // history back. Forgets what is older than `keep`.
   void MeasureUntil(WallTime now, Duration keep, WallTime born, const MachineSize& size,
                     uint64_t seed, std::span<const PodLoad> pods);
 

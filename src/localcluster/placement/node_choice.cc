@@ -81,7 +81,8 @@ NodeChoice ChooseNode(const kube::Pod& pod,
     const double free = FreeShare(kube::kCpu, requests, *node, use) +
                         FreeShare(kube::kMemory, requests, *node, use);
     const std::pair<double, int64_t> score{free, -use.pods};
-    if (best == nullptr || score > best_score) std::tie(best, best_score) = std::tuple(node.get(), score);
+    if (best == nullptr || score > best_score)
+      std::tie(best, best_score) = std::tuple(node.get(), score);
   }
   if (best != nullptr) return {.node = best->metadata.name};
   return {.message = Explain(nodes.size(), counts)};

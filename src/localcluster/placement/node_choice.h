@@ -23,9 +23,9 @@ struct NodeChoice {
   std::string message;  // then: "0/3 nodes are available: 1 Insufficient cpu, ..."
 };
 
-// Of the nodes that a pod may run on (its selector and affinity, their taints, what is free), the one
-// with the largest free share of CPU and memory afterwards; then with the fewest pods; then the first
-// by name.
+// Of the nodes that a pod may run on (its selector and affinity, their taints, what is free), the
+// one with the largest free share of CPU and memory afterwards; then with the fewest pods; then the
+// first by name.
 NodeChoice ChooseNode(const kube::Pod& pod,
                       const std::vector<std::shared_ptr<const kube::Node>>& nodes,
                       const NodeUses& uses);

@@ -96,12 +96,10 @@ Plan Placement::Explain(const kube::Pod& pod, const std::string& message) {
   if (known != nullptr && known->status == "False" && known->message == message) return plan;
   const bool still = known != nullptr && known->status == "False" && known->last_transition_time;
   const WallTime since = still ? *known->last_transition_time : Now();
-  const kube::Json condition{{"type", "PodScheduled"},
-                             {"status", "False"},
-                             {"reason", "Unschedulable"},
-                             {"message", message},
-                             {"lastProbeTime", nullptr},
-                             {"lastTransitionTime", kube::FormatTime(since)}};
+  const kube::Json condition{
+      {"type", "PodScheduled"},    {"status", "False"},
+      {"reason", "Unschedulable"}, {"message", message},
+      {"lastProbeTime", nullptr},  {"lastTransitionTime", kube::FormatTime(since)}};
   plan.Add(StrategicPatch(kube::kPods, pod.metadata,
                           {{"metadata", {{"uid", pod.metadata.uid}}},
                            {"status", {{"conditions", kube::json::array{condition}}}}},

@@ -17,9 +17,18 @@ constexpr Duration kShowWithinIfLost = 1s;
 
 }  // namespace
 
+EventRecorder& EventRecorders::For(const std::string& component) {
+  std::unique_ptr<EventRecorder>& recorder = recorders_[component];
+  if (recorder == nullptr) {
+    recorder = kube::MakeCoreEventRecorder(client_, {.component = component, .seed = seed_});
+  }
+  return *recorder;
+}
+
 Controller::Controller(std::string name, ControllerContext& context, int concurrency)
     : name_(std::move(name)),
       context_(context),
+      recorder_(context.recorders.For(name_)),
       queue_(
           context.loop(),
           [this](const std::string& key, kube::WorkQueue::Finish done) {
@@ -49,12 +58,12 @@ void Controller::Handle(const std::string& key, kube::WorkQueue::Finish done) {
   Plan plan = Decide(key);
   std::vector<Write> writes = std::move(plan.writes);
   plan.writes.clear();
-  for (const Write& write : writes) LOG_V(4, "Controller writes", {"controller", name_}, {"write", ToString(write)});
-  SendAll(context_.client, std::move(writes),
-          scope_.Wrap([this, key, plan = std::move(plan),
-                       done = std::move(done)](std::vector<WriteResult> results) {
-            Finished(key, plan, results, done);
-          }));
+  for (const Write& write : writes)
+    LOG_V(4, "Controller writes", {"controller", name_}, {"write", ToString(write)});
+  SendAll(
+      context_.client, std::move(writes),
+      scope_.Wrap([this, key, plan = std::move(plan), done = std::move(done)](
+                      std::vector<WriteResult> results) { Finished(key, plan, results, done); }));
 }
 
 bool Controller::AwaitsOwnWrites(const std::string& key) {
@@ -99,7 +108,7 @@ void Controller::Finished(const std::string& key, const Plan& plan,
     OnRefused(key, *result.write, result.answer.status());
   }
   if (ok) {
-    for (const Note& note : plan.notes) context_.tell(name_, note);
+    for (const EventRecorder::Note& note : plan.notes) recorder_.Record(note);
     OnDone(key);
   }
   if (plan.again) queue_.AddAfter(key, *plan.again);

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +16,31 @@
 
 namespace koord::localcluster {
 
+// The voices in which a cluster's parts tell people what they do, one a component.
+class Recorders {
+ public:
+  virtual ~Recorders() = default;
+  virtual EventRecorder& For(const std::string& component) = 0;
+};
+
+// Writes Events.
+class EventRecorders final : public Recorders {
+ public:
+  EventRecorders(kube::Client& client, uint64_t seed) : client_(client), seed_(seed) {}
+  EventRecorder& For(const std::string& component) override;
+
+ private:
+  kube::Client& client_;
+  const uint64_t seed_;
+  std::map<std::string, std::unique_ptr<EventRecorder>> recorders_;
+};
+
 // What all controllers work with.
 struct ControllerContext {
   kube::Client& client;
   SharedInformers& informers;
   Random& random;  // of names
-  std::function<void(const std::string& component, const Note&)> tell;
+  Recorders& recorders;
 
   EventLoop& loop() const { return client.loop(); }
   const Clock& clock() const { return client.loop().clock(); }
@@ -32,8 +52,8 @@ struct ControllerContext {
 //
 // No key is decided before all informers have their first lists, and none again before they show
 // what the last plan has written: a decision never rests on the world as it was before the one
-// before it. A write whose effect does not show (the object went as it came, or the answer was lost)
-// is waited for only so long.
+// before it. A write whose effect does not show (the object went as it came, or the answer was
+// lost) is waited for only so long.
 class Controller {
  public:
   Controller(std::string name, ControllerContext& context, int concurrency = 8);
@@ -61,6 +81,7 @@ class Controller {
   void Enqueue(const std::string& key);
   void EnqueueAfter(const std::string& key, Duration delay) { queue_.AddAfter(key, delay); }
 
+  EventRecorder& recorder() { return recorder_; }
   ControllerContext& context() { return context_; }
   SharedInformers& informers() { return context_.informers; }
   WallTime Now() const { return context_.clock().Now(); }
@@ -85,6 +106,7 @@ class Controller {
 
   const std::string name_;
   ControllerContext& context_;
+  EventRecorder& recorder_;
   std::vector<std::string> before_sync_;
   std::map<std::string, std::vector<Unseen>> unseen_;
   kube::WorkQueue queue_;

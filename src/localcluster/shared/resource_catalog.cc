@@ -36,10 +36,10 @@ StatusOr<std::vector<CatalogEntry>> ReadResourceList(std::string_view body, bool
   for (const Json& item : *resources) {
     const std::string name(kube::FindString(item, {"name"}));
     if (name.empty() || name.find('/') != std::string::npos) continue;
-    CatalogEntry entry{.resource = {group, version, name,
-                                    std::string(kube::FindString(item, {"kind"})),
-                                    kube::FindBool(item, {"namespaced"})},
-                       .preferred = preferred};
+    CatalogEntry entry{
+        .resource = {group, version, name, std::string(kube::FindString(item, {"kind"})),
+                     kube::FindBool(item, {"namespaced"})},
+        .preferred = preferred};
     if (const kube::json::array* verbs = kube::FindArray(item, {"verbs"})) {
       for (const Json& verb : *verbs) {
         if (verb.is_string()) entry.verbs.emplace_back(std::string_view(verb.get_string()));
@@ -50,7 +50,8 @@ StatusOr<std::vector<CatalogEntry>> ReadResourceList(std::string_view body, bool
   return entries;
 }
 
-// One walk through the discovery documents: the groups, then the resources of each of their versions.
+// One walk through the discovery documents: the groups, then the resources of each of their
+// versions.
 class ResourceCatalog::Discovery : public std::enable_shared_from_this<Discovery> {
  public:
   using Done = std::function<void(StatusOr<std::vector<CatalogEntry>>)>;
@@ -91,8 +92,8 @@ class ResourceCatalog::Discovery : public std::enable_shared_from_this<Discovery
     ++outstanding_;
     kube::HttpRequest request{.method = "GET", .target = path};
     request.headers.Set("Accept", "application/json");
-    client_.Raw(std::move(request), [self = shared_from_this(), path, read = std::move(read)](
-                                        StatusOr<kube::HttpResponse> answer) {
+    client_.Raw(std::move(request), [self = shared_from_this(), path,
+                                     read = std::move(read)](StatusOr<kube::HttpResponse> answer) {
       Status status = answer.status();
       // A group may go while we look: it then has no resources.
       if (answer.ok() && answer->status == 200) status = read(answer->body);
@@ -107,9 +108,8 @@ class ResourceCatalog::Discovery : public std::enable_shared_from_this<Discovery
     if (status_.ok()) status_ = std::move(status);
     if (--outstanding_ > 0) return;
     if (!status_.ok()) return done_(status_);
-    std::sort(entries_.begin(), entries_.end(), [](const CatalogEntry& a, const CatalogEntry& b) {
-      return a.resource < b.resource;
-    });
+    std::sort(entries_.begin(), entries_.end(),
+              [](const CatalogEntry& a, const CatalogEntry& b) { return a.resource < b.resource; });
     done_(std::move(entries_));
   }
 

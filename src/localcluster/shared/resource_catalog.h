@@ -26,8 +26,8 @@ struct CatalogEntry {
 // All resources that a server's discovery documents list, subresources left out.
 StatusOr<std::vector<CatalogEntry>> ReadResourceList(std::string_view body, bool preferred);
 
-// Which kinds of objects the cluster has at present, custom ones included. Asked for once, and again
-// when a CustomResourceDefinition comes, changes or goes: never on a timer.
+// Which kinds of objects the cluster has at present, custom ones included. Asked for once, and
+// again when a CustomResourceDefinition comes, changes or goes: never on a timer.
 class ResourceCatalog {
  public:
   ResourceCatalog(kube::Client& client, uint64_t seed);

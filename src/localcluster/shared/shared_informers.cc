@@ -6,9 +6,7 @@
 namespace koord::localcluster {
 namespace {
 
-kube::InformerOptions Seeded(uint64_t seed, std::string ns = {}) {
-  return {.ns = std::move(ns), .seed = seed};
-}
+kube::InformerOptions Seeded(uint64_t seed) { return {.seed = seed}; }
 
 template <class T>
 void IndexByOwner(kube::Informer<T>& informer) {
@@ -21,9 +19,8 @@ void IndexByOwner(kube::Informer<T>& informer) {
 
 template <class T>
 void IndexByNamespace(kube::Informer<T>& informer) {
-  informer.AddIndex(SharedInformers::kByNamespace, [](const T& object) {
-    return std::vector<std::string>{object.metadata.ns};
-  });
+  informer.AddIndex(SharedInformers::kByNamespace,
+                    [](const T& object) { return std::vector<std::string>{object.metadata.ns}; });
 }
 
 }  // namespace
@@ -31,7 +28,7 @@ void IndexByNamespace(kube::Informer<T>& informer) {
 SharedInformers::SharedInformers(kube::Client& client, uint64_t seed)
     : pods(client, kube::kPods, Seeded(seed)),
       nodes(client, kube::kNodes, Seeded(seed + 1)),
-      node_leases(client, kube::kLeases, Seeded(seed + 2, "kube-node-lease")),
+      leases(client, kube::kLeases, Seeded(seed + 2)),
       namespaces(client, kube::kNamespaces, Seeded(seed + 3)),
       replica_sets(client, kube::kReplicaSets, Seeded(seed + 4)),
       replication_controllers(client, kube::kReplicationControllers, Seeded(seed + 5)),
@@ -48,6 +45,7 @@ SharedInformers::SharedInformers(kube::Client& client, uint64_t seed)
   });
   IndexByNamespace(pods);
   IndexByNamespace(replica_sets);
+  IndexByNamespace(replication_controllers);
   IndexByNamespace(deployments);
   IndexByNamespace(stateful_sets);
   IndexByNamespace(daemon_sets);
@@ -59,6 +57,7 @@ SharedInformers::SharedInformers(kube::Client& client, uint64_t seed)
 
   AddSource(kube::kPods, pods);
   AddSource(kube::kNodes, nodes);
+  AddSource(kube::kLeases, leases);
   AddSource(kube::kNamespaces, namespaces);
   AddSource(kube::kReplicaSets, replica_sets);
   AddSource(kube::kReplicationControllers, replication_controllers);
@@ -94,28 +93,22 @@ void SharedInformers::AddSource(kube::Resource resource, kube::Informer<T>& info
 }
 
 void SharedInformers::Start() {
-  node_leases.WhenSynced([this] { CheckSynced(); });
-  node_leases.Start();
   for (const Source& source : sources_) source.start();
 }
 
 void SharedInformers::Stop() {
-  node_leases.Stop();
   for (const Source& source : sources_) source.stop();
 }
 
-bool SharedInformers::synced() const {
-  return node_leases.synced() && std::all_of(sources_.begin(), sources_.end(),
-                                             [](const Source& source) { return source.synced(); });
-}
-
 void SharedInformers::WhenSynced(std::function<void()> callback) {
-  if (synced()) return callback();
+  if (synced_) return callback();
   when_synced_.push_back(std::move(callback));
 }
 
 void SharedInformers::CheckSynced() {
-  if (!synced()) return;
+  synced_ = synced_ || std::all_of(sources_.begin(), sources_.end(),
+                                   [](const Source& source) { return source.synced(); });
+  if (!synced_) return;
   for (auto& callback : std::exchange(when_synced_, {})) callback();
 }
 

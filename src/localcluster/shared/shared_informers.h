@@ -7,15 +7,16 @@
 
 #include "kube/client/client.h"
 #include "kube/client/informer.h"
-#include "kube/objects/policy.h"
 #include "kube/objects/job.h"
 #include "kube/objects/lease.h"
 #include "kube/objects/namespace.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
+#include "kube/objects/policy.h"
 #include "kube/objects/workloads.h"
 #include "kube/resources.h"
 #include "localcluster/shared/metadata_only.h"
+#include "localcluster/shared/replication_controller.h"
 
 namespace koord::localcluster {
 
@@ -39,7 +40,7 @@ class SharedInformers {
 
   void Start();
   void Stop();
-  bool synced() const;
+  bool synced() const { return synced_; }
   // Runs `callback` once all first lists are there; at once if they are.
   void WhenSynced(std::function<void()> callback);
 
@@ -55,10 +56,10 @@ class SharedInformers {
 
   kube::Informer<kube::Pod> pods;
   kube::Informer<kube::Node> nodes;
-  kube::Informer<kube::Lease> node_leases;  // of kube-node-lease only
+  kube::Informer<kube::Lease> leases;
   kube::Informer<kube::Namespace> namespaces;
   kube::Informer<kube::ReplicaSet> replica_sets;
-  kube::Informer<kube::ReplicationController> replication_controllers;
+  kube::Informer<ReplicationControllerAsSet> replication_controllers;
   kube::Informer<kube::Deployment> deployments;
   kube::Informer<kube::StatefulSet> stateful_sets;
   kube::Informer<kube::DaemonSet> daemon_sets;
@@ -74,6 +75,7 @@ class SharedInformers {
 
   std::vector<Source> sources_;
   std::vector<std::function<void()>> when_synced_;
+  bool synced_ = false;
 };
 
 }  // namespace koord::localcluster

@@ -104,8 +104,8 @@ Write StrategicPatch(const Resource& resource, const ObjectMeta& of, Json patch,
   return write;
 }
 
-std::optional<Write> StatusPatch(const Resource& resource, const ObjectMeta& of,
-                                 const Json& before, const Json& after) {
+std::optional<Write> StatusPatch(const Resource& resource, const ObjectMeta& of, const Json& before,
+                                 const Json& after) {
   return MakeStatusPatch(resource, of, before, after, false);
 }
 
@@ -158,8 +158,8 @@ Json MergeDifference(const Json& before, const Json& after) {
 
 std::string ToString(const Write& write) {
   static constexpr std::string_view kVerbs[] = {"create", "patch", "delete"};
-  std::string text = fmt::format("{} {}", kVerbs[static_cast<int>(write.verb)],
-                                 write.resource.resource);
+  std::string text =
+      fmt::format("{} {}", kVerbs[static_cast<int>(write.verb)], write.resource.resource);
   if (!write.subresource.empty()) text += "/" + write.subresource;
   text += " " + write.key.ToString();
   if (!write.body.is_null()) text += " " + kube::Serialize(write.body);

@@ -66,9 +66,9 @@ struct WriteResult {
   StatusOr<kube::Json> answer;
 };
 
-// Carries out writes in order, in batches of 1, 2, 4, ...: when something is wrong with all of them,
-// few are tried in vain. A batch with a failure is the last. `done` is called once, inside this call
-// if there is nothing to write.
+// Carries out writes in order, in batches of 1, 2, 4, ...: when something is wrong with all of
+// them, few are tried in vain. A batch with a failure is the last. `done` is called once, inside
+// this call if there is nothing to write.
 void SendAll(kube::Client& client, std::vector<Write> writes,
              std::function<void(std::vector<WriteResult>)> done);
 

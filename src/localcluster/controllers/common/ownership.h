@@ -64,8 +64,8 @@ Write AdoptPatch(const kube::Resource& resource, const kube::ObjectMeta& object,
 Write ReleasePatch(const kube::Resource& resource, const kube::ObjectMeta& object,
                    const Owner& owner);
 
-// The objects that the owner controls or is about to, in key order; adoptions and releases are added
-// to the plan. An owner that is being deleted adopts nothing.
+// The objects that the owner controls or is about to, in key order; adoptions and releases are
+// added to the plan. An owner that is being deleted adopts nothing.
 template <class T>
 std::vector<std::shared_ptr<const T>> ClaimAll(const kube::Informer<T>& informer,
                                                const kube::Resource& resource, const Owner& owner,

@@ -50,8 +50,8 @@ RevisionChoice ChooseRevision(const RevisionInput& input, Plan& plan) {
   if (known != nullptr) {
     const int64_t highest = HighestNumber(input.revisions);
     if (known->revision < highest) {
-      plan.Add(MergePatch(kube::kControllerRevisions, known->metadata,
-                          {{"revision", highest + 1}}));
+      plan.Add(
+          MergePatch(kube::kControllerRevisions, known->metadata, {{"revision", highest + 1}}));
     }
     const std::string& name = known->metadata.name;
     const bool named_by_us = name.starts_with(prefix);

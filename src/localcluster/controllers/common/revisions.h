@@ -26,8 +26,8 @@ struct RevisionInput {
 };
 
 struct RevisionChoice {
-  std::string name;   // "web-5d9c7b8f6"
-  std::string hash;   // "5d9c7b8f6"
+  std::string name;    // "web-5d9c7b8f6"
+  std::string hash;    // "5d9c7b8f6"
   bool usable = true;  // false: the name is taken, count a collision and decide again
 };
 

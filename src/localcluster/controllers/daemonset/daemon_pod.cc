@@ -61,7 +61,8 @@ Json DaemonPod(const kube::DaemonSet& set, const std::string& revision_hash,
                std::string_view node) {
   Json pod = PodFromTemplate(set.spec.pod_template, {kube::kDaemonSets, set.metadata});
   kube::At(pod, {"metadata", "labels", kControllerRevisionHash}) = revision_hash;
-  const Json here{{"key", "metadata.name"}, {"operator", "In"}, {"values", kube::json::array{node}}};
+  const Json here{
+      {"key", "metadata.name"}, {"operator", "In"}, {"values", kube::json::array{node}}};
   const Json term{{"matchFields", kube::json::array{here}}};
   kube::At(pod, {"spec", "affinity", "nodeAffinity",
                  "requiredDuringSchedulingIgnoredDuringExecution"}) = {

@@ -30,8 +30,8 @@ class DaemonRequirements {
   kube::PodSpec spec_;
 };
 
-// The daemon's pod for that node. It names the node in its affinity, so that the scheduler places it
-// there and nowhere else.
+// The daemon's pod for that node. It names the node in its affinity, so that the scheduler places
+// it there and nowhere else.
 kube::Json DaemonPod(const kube::DaemonSet& set, const std::string& revision_hash,
                      std::string_view node);
 

@@ -15,8 +15,7 @@ DaemonSetController::DaemonSetController(ControllerContext& context)
   Watch(informers().pods, [this, enqueue](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kDaemonSets, informers().daemon_sets, enqueue);
   });
-  Watch(informers().controller_revisions, [this, enqueue](const auto& before,
-                                                              const auto& after) {
+  Watch(informers().controller_revisions, [this, enqueue](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kDaemonSets, informers().daemon_sets, enqueue);
   });
   Watch(informers().nodes, [this](const auto& before, const auto& after) {
@@ -35,21 +34,21 @@ Plan DaemonSetController::Decide(const std::string& key) {
   if (set == nullptr) return plan;
   const Owner owner{kube::kDaemonSets, set->metadata};
   const PodList pods = ClaimAll(informers().pods, kube::kPods, owner, set->spec.selector, plan);
-  const RevisionList revisions = ClaimAll(informers().controller_revisions,
-                                          kube::kControllerRevisions, owner,
-                                          set->spec.selector, plan);
+  const RevisionList revisions =
+      ClaimAll(informers().controller_revisions, kube::kControllerRevisions, owner,
+               set->spec.selector, plan);
   const NodeList nodes = informers().nodes.List();
-  PlanDaemonSet({.set = *set,
-                 .pods = pods,
-                 .revisions = revisions,
-                 .nodes = nodes,
-                 .revision_is_taken =
-                     [&](const std::string& name) {
-                       return informers().controller_revisions.Get({set->metadata.ns, name}) !=
-                              nullptr;
-                     },
-                 .now = Now()},
-                context().random, plan);
+  PlanDaemonSet(
+      {.set = *set,
+       .pods = pods,
+       .revisions = revisions,
+       .nodes = nodes,
+       .revision_is_taken =
+           [&](const std::string& name) {
+             return informers().controller_revisions.Get({set->metadata.ns, name}) != nullptr;
+           },
+       .now = Now()},
+      context().random, plan);
   return plan;
 }
 

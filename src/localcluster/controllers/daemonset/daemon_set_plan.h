@@ -8,9 +8,9 @@
 #include "base/random.h"
 #include "kube/objects/node.h"
 #include "kube/objects/workloads.h"
-#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/common/pod_state.h"
 #include "localcluster/controllers/common/revisions.h"
+#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -28,9 +28,9 @@ struct DaemonSetInput {
 // Keeps one pod on every node that the daemon is for.
 //
 // Pods that have ended are removed and made again, though not in a hurry: a node that refuses a pod
-// gets the next one 10 seconds later. RollingUpdate replaces pods of earlier templates while at most
-// maxUnavailable nodes are without an available one; with maxSurge the new pod starts beside the old
-// one, which goes when the new one is available. OnDelete leaves replacing to the user.
+// gets the next one 10 seconds later. RollingUpdate replaces pods of earlier templates while at
+// most maxUnavailable nodes are without an available one; with maxSurge the new pod starts beside
+// the old one, which goes when the new one is available. OnDelete leaves replacing to the user.
 void PlanDaemonSet(const DaemonSetInput& input, Random& random, Plan& plan);
 
 }  // namespace koord::localcluster

@@ -37,17 +37,16 @@ Plan DeploymentController::Decide(const std::string& key) {
                {kube::kDeployments, deployment->metadata}, deployment->spec.selector, plan);
   // What has just been adopted is acted on when it is ours.
   if (!plan.writes.empty()) return plan;
-  PlanDeployment({.deployment = *deployment,
-                  .sets = sets,
-                  .old_pods_run = !IsRolling(*deployment) &&
-                                  PodsRun(sets, FindNewest(*deployment, sets)),
-                  .is_taken =
-                      [&](const std::string& name) {
-                        return informers().replica_sets.Get({deployment->metadata.ns, name}) !=
-                               nullptr;
-                      },
-                  .now = Now()},
-                 plan);
+  PlanDeployment(
+      {.deployment = *deployment,
+       .sets = sets,
+       .old_pods_run = !IsRolling(*deployment) && PodsRun(sets, FindNewest(*deployment, sets)),
+       .is_taken =
+           [&](const std::string& name) {
+             return informers().replica_sets.Get({deployment->metadata.ns, name}) != nullptr;
+           },
+       .now = Now()},
+      plan);
   return plan;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-#include "localcluster/shared/controller.h"
 #include "localcluster/controllers/deployment/replica_math.h"
+#include "localcluster/shared/controller.h"
 
 namespace koord::localcluster {
 

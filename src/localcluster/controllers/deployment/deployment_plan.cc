@@ -182,9 +182,9 @@ class Rollout {
       annotations.emplace(kRevision, revision);
       if (!before.empty()) {
         const std::string_view history = kube::ValueOf(meta.annotations, kRevisionHistory);
-        annotations.emplace(kRevisionHistory,
-                            history.empty() ? std::string(before)
-                                            : fmt::format("{},{}", history, before));
+        annotations.emplace(kRevisionHistory, history.empty()
+                                                  ? std::string(before)
+                                                  : fmt::format("{},{}", history, before));
       }
     }
     for (const auto& [key, value] : deployment_.metadata.annotations) {
@@ -209,9 +209,8 @@ class Rollout {
 
   void SetSize(const kube::ReplicaSet& set, int32_t size) {
     const int32_t before = WantedBy(set);
-    const bool noted =
-        IntAnnotation(set.metadata, kDesiredReplicas) == WantedBy(deployment_) &&
-        kube::ValueOf(set.metadata.annotations, kMaxReplicas) == MaxReplicas();
+    const bool noted = IntAnnotation(set.metadata, kDesiredReplicas) == WantedBy(deployment_) &&
+                       kube::ValueOf(set.metadata.annotations, kMaxReplicas) == MaxReplicas();
     if (size == before && (noted || size == 0)) return;
     Json patch{{"metadata", {{"uid", set.metadata.uid}, {"annotations", SizeAnnotations()}}}};
     if (size != before) kube::At(patch, {"spec", "replicas"}) = size;
@@ -223,12 +222,11 @@ class Rollout {
   }
 
   kube::DeploymentStatus ReportStatus() {
-    kube::DeploymentStatus status =
-        StatusOf({.deployment = deployment_,
-                  .sets = input_.sets,
-                  .newest = newest_.get(),
-                  .created = created_.empty() ? nullptr : &created_,
-                  .now = input_.now});
+    kube::DeploymentStatus status = StatusOf({.deployment = deployment_,
+                                              .sets = input_.sets,
+                                              .newest = newest_.get(),
+                                              .created = created_.empty() ? nullptr : &created_,
+                                              .now = input_.now});
     if (collided_) status.collision_count = status.collision_count.value_or(0) + 1;
     plan_.Add(StatusPatch(kube::kDeployments, deployment_.metadata,
                           kube::Encode(deployment_.status), kube::Encode(status)));
@@ -274,8 +272,7 @@ ReplicaSetPtr FindNewest(const Deployment& deployment, const ReplicaSetList& set
   ReplicaSetPtr found;
   for (const ReplicaSetPtr& set : sets) {
     if (!kube::Equal(WithoutTemplateHash(set->spec.pod_template), wanted)) continue;
-    if (found == nullptr ||
-        set->metadata.creation_timestamp < found->metadata.creation_timestamp) {
+    if (found == nullptr || set->metadata.creation_timestamp < found->metadata.creation_timestamp) {
       found = set;
     }
   }

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "kube/objects/workloads.h"
-#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/deployment/replica_math.h"
+#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -20,10 +20,10 @@ struct DeploymentInput {
 
 // Brings a deployment's pods to its template through ReplicaSets, one set a revision.
 //
-// The set with the deployment's own template is the newest; it grows while the others shrink, within
-// the limits of the strategy (RollingUpdate), or after they are gone (Recreate). Going back to an
-// earlier template revives its set under a new revision number. A paused deployment only scales.
-// When a rollout is complete, sets beyond revisionHistoryLimit are removed.
+// The set with the deployment's own template is the newest; it grows while the others shrink,
+// within the limits of the strategy (RollingUpdate), or after they are gone (Recreate). Going back
+// to an earlier template revives its set under a new revision number. A paused deployment only
+// scales. When a rollout is complete, sets beyond revisionHistoryLimit are removed.
 void PlanDeployment(const DeploymentInput& input, Plan& plan);
 
 // The set with the deployment's template, the oldest if there are several; null if none.

@@ -57,8 +57,7 @@ void CountReplicas(const RolloutState& state, DeploymentStatus& status) {
     status.available_replicas += set->status.available_replicas;
   }
   status.updated_replicas = state.newest != nullptr ? state.newest->status.replicas : 0;
-  status.unavailable_replicas =
-      std::max(TotalWanted(state.sets) - status.available_replicas, 0);
+  status.unavailable_replicas = std::max(TotalWanted(state.sets) - status.available_replicas, 0);
 }
 
 void SetAvailable(const RolloutState& state, DeploymentStatus& status) {

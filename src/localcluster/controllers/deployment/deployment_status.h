@@ -7,8 +7,8 @@ namespace koord::localcluster {
 
 struct RolloutState {
   const kube::Deployment& deployment;
-  const ReplicaSetList& sets;           // all that the deployment controls
-  const kube::ReplicaSet* newest;       // the one with the deployment's template; null if none
+  const ReplicaSetList& sets;            // all that the deployment controls
+  const kube::ReplicaSet* newest;        // the one with the deployment's template; null if none
   const std::string* created = nullptr;  // the name of a newest set that is just being made
   WallTime now;
 };

@@ -58,8 +58,8 @@ RolloutLimits LimitsOf(const kube::Deployment& deployment) {
       deployment.spec.strategy.rolling_update.value_or(kube::RollingUpdate{});
   const int32_t wanted = WantedBy(deployment);
   const kube::IntOrString quarter("25%");
-  limits.max_surge = LimitOf(rolling.max_surge.value_or(quarter), wanted,
-                             kube::IntOrString::Rounding::kCeil, 0);
+  limits.max_surge =
+      LimitOf(rolling.max_surge.value_or(quarter), wanted, kube::IntOrString::Rounding::kCeil, 0);
   limits.max_unavailable = LimitOf(rolling.max_unavailable.value_or(quarter), wanted,
                                    kube::IntOrString::Rounding::kFloor, 0);
   if (limits.max_surge == 0 && limits.max_unavailable == 0) limits.max_unavailable = 1;
@@ -67,8 +67,7 @@ RolloutLimits LimitsOf(const kube::Deployment& deployment) {
   return limits;
 }
 
-int32_t NewSetSize(const kube::Deployment& deployment, const ReplicaSetList& all,
-                   int32_t current) {
+int32_t NewSetSize(const kube::Deployment& deployment, const ReplicaSetList& all, int32_t current) {
   const int32_t wanted = WantedBy(deployment);
   if (!IsRolling(deployment)) return wanted;
   if (current >= wanted) return wanted;

@@ -47,8 +47,7 @@ Plan DisruptionController::Decide(const std::string& key) {
   if (budget == nullptr) return plan;
   const auto matcher = MatcherOf(budget->spec.selector);
   PodList pods;
-  for (auto& pod :
-       informers().pods.ByIndex(SharedInformers::kByNamespace, budget->metadata.ns)) {
+  for (auto& pod : informers().pods.ByIndex(SharedInformers::kByNamespace, budget->metadata.ns)) {
     if (matcher && matcher->Matches(pod->metadata.labels)) pods.push_back(pod);
   }
   PlanDisruption({.budget = *budget,

@@ -2,8 +2,8 @@
 #include <optional>
 #include <string>
 
-#include "localcluster/shared/controller.h"
 #include "localcluster/controllers/disruption/disruption_plan.h"
+#include "localcluster/shared/controller.h"
 
 namespace koord::localcluster {
 

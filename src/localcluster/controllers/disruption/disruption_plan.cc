@@ -38,16 +38,16 @@ StatusOr<Need> NeedOf(const DisruptionInput& input) {
   Need need;
   if (spec.max_unavailable) {
     ASSIGN_OR_RETURN(need.expected, SummedScale(input));
-    ASSIGN_OR_RETURN(const int64_t may_lack, spec.max_unavailable->Scale(
-                                                 need.expected, IntOrString::Rounding::kCeil));
+    ASSIGN_OR_RETURN(const int64_t may_lack,
+                     spec.max_unavailable->Scale(need.expected, IntOrString::Rounding::kCeil));
     need.desired = static_cast<int32_t>(std::max<int64_t>(need.expected - may_lack, 0));
   } else if (spec.min_available) {
     need.expected = static_cast<int32_t>(input.pods.size());
     if (!spec.min_available->is_int()) {
       ASSIGN_OR_RETURN(need.expected, SummedScale(input));
     }
-    ASSIGN_OR_RETURN(const int64_t least, spec.min_available->Scale(
-                                              need.expected, IntOrString::Rounding::kCeil));
+    ASSIGN_OR_RETURN(const int64_t least,
+                     spec.min_available->Scale(need.expected, IntOrString::Rounding::kCeil));
     need.desired = static_cast<int32_t>(least);
   }
   return need;
@@ -70,8 +70,7 @@ void SetAllowed(PodDisruptionBudgetStatus& status, const PodDisruptionBudget& bu
 }
 
 // Promises that are still open: the pod is there, stays, and the time is not over.
-void KeepOpenPromises(const DisruptionInput& input, PodDisruptionBudgetStatus& status,
-                      Plan& plan) {
+void KeepOpenPromises(const DisruptionInput& input, PodDisruptionBudgetStatus& status, Plan& plan) {
   std::map<std::string, WallTime, std::less<>> open;
   for (const PodPtr& pod : input.pods) {
     const auto promise = status.disrupted_pods.find(pod->metadata.name);

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "kube/objects/policy.h"
-#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/common/pod_state.h"
+#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -19,8 +19,8 @@ struct PodScale {
 struct DisruptionInput {
   const kube::PodDisruptionBudget& budget;
   const PodList& pods;  // all that the budget's selector matches
-  // The scale of the workload that controls a pod. None if nobody does; an error if what does cannot
-  // be scaled.
+  // The scale of the workload that controls a pod. None if nobody does; an error if what does
+  // cannot be scaled.
   std::function<StatusOr<std::optional<PodScale>>(const kube::Pod&)> scale_of;
   WallTime now;
 };

@@ -106,8 +106,8 @@ Plan GarbageCollector::Decide(const std::string& uid) {
 
 void GarbageCollector::FindOut(const kube::OwnerReference& owner, const std::string& ns) {
   const CatalogEntry* entry = catalog_.FindKind(owner.api_version, owner.kind);
-  // A kind that is not served yet may come; a namespaced owner of an object without namespace cannot
-  // be found at all. Both are left alone.
+  // A kind that is not served yet may come; a namespaced owner of an object without namespace
+  // cannot be found at all. Both are left alone.
   if (entry == nullptr || (entry->resource.namespaced && ns.empty())) return;
   if (!asking_.insert(owner.uid).second) return;
   const kube::ObjectKey key{entry->resource.namespaced ? ns : "", owner.name};

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "kube/client/informer.h"
-#include "localcluster/shared/controller.h"
 #include "localcluster/controllers/garbagecollector/ownership_graph.h"
+#include "localcluster/shared/controller.h"
 #include "localcluster/shared/metadata_only.h"
 #include "localcluster/shared/resource_catalog.h"
 

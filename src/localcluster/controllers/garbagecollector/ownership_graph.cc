@@ -141,7 +141,8 @@ void OwnershipGraph::JudgeForeground(const Object& object, Verdict& verdict) con
     const Object* dependent = Find(uid);
     if (dependent == nullptr) continue;
     for (const kube::OwnerReference& owner : dependent->meta->owner_references) {
-      const bool blocks = owner.uid == object.meta->uid && owner.block_owner_deletion.value_or(false);
+      const bool blocks =
+          owner.uid == object.meta->uid && owner.block_owner_deletion.value_or(false);
       blocked |= blocks;
     }
     if (!kube::IsBeingDeleted(*dependent->meta)) verdict.look_at.push_back(uid);
@@ -154,8 +155,8 @@ void OwnershipGraph::JudgeOrphaning(const Object& object, Verdict& verdict) cons
   for (const std::string& uid : dependents) {
     const Object* dependent = Find(uid);
     if (dependent == nullptr) continue;
-    verdict.plan.Add(KeepOwners(
-        *dependent, [&](const auto& owner) { return owner.uid != object.meta->uid; }));
+    verdict.plan.Add(
+        KeepOwners(*dependent, [&](const auto& owner) { return owner.uid != object.meta->uid; }));
   }
   if (dependents.empty()) verdict.plan.Add(DropFinalizer(object, kOrphan));
 }

@@ -48,10 +48,10 @@ class OwnershipGraph {
   // Whether an object could need anything at all; cheap.
   bool IsSuspect(const std::string& uid) const;
 
-  // An object all of whose owners are gone is deleted. References to owners that are gone are dropped
-  // if others remain. An owner that is deleted in the foreground stays until the dependents that
-  // block it are gone; they are deleted now. One that is deleted as an orphan maker stays until its
-  // dependents no longer refer to it.
+  // An object all of whose owners are gone is deleted. References to owners that are gone are
+  // dropped if others remain. An owner that is deleted in the foreground stays until the dependents
+  // that block it are gone; they are deleted now. One that is deleted as an orphan maker stays
+  // until its dependents no longer refer to it.
   Verdict Judge(const std::string& uid) const;
 
  private:

@@ -58,8 +58,8 @@ class JobPlanner {
     if (kube::IsBeingDeleted(job_.metadata)) return;
     for (const PodPtr& pod : tally_.active) Remove(*pod);
     if (!job_.spec.ttl_seconds_after_finished) return;
-    const Duration left = FinishedAt() +
-                          std::chrono::seconds(*job_.spec.ttl_seconds_after_finished) - input_.now;
+    const Duration left =
+        FinishedAt() + std::chrono::seconds(*job_.spec.ttl_seconds_after_finished) - input_.now;
     if (left > Duration::zero()) return plan_.AgainWithin(left);
     Write write = Delete(kube::kJobs, job_.metadata);
     write.options.propagation_policy = "Foreground";
@@ -117,8 +117,8 @@ class JobPlanner {
   void JudgeOutcome() {
     if (Says(status_, "FailureTarget") || Says(status_, "SuccessCriteriaMet")) return;
     const int32_t limit = job_.spec.backoff_limit.value_or(kDefaultBackoffLimit);
-    const bool over = tally_.failed > limit ||
-                      (RestartsInPlace() && tally_.failed + tally_.restarts > limit);
+    const bool over =
+        tally_.failed > limit || (RestartsInPlace() && tally_.failed + tally_.restarts > limit);
     const auto deadline = Deadline();
     if (over) {
       Fail("BackoffLimitExceeded", "Job has reached the specified backoff limit");
@@ -204,8 +204,7 @@ class JobPlanner {
   }
 
   void Remove(const kube::Pod& pod) {
-    plan_.Tell(kube::kJobs, job_.metadata, "SuccessfulDelete",
-               "Deleted pod: " + pod.metadata.name);
+    plan_.Tell(kube::kJobs, job_.metadata, "SuccessfulDelete", "Deleted pod: " + pod.metadata.name);
     plan_.Add(Delete(kube::kPods, pod.metadata));
   }
 

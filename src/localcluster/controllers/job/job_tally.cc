@@ -14,8 +14,7 @@ bool HasSucceeded(const kube::Pod& pod) { return pod.status.phase == "Succeeded"
 
 // A pod that is told to go will not succeed any more: its replacement need not wait.
 bool HasFailed(const kube::Pod& pod) {
-  return pod.status.phase == "Failed" ||
-         (kube::IsBeingDeleted(pod.metadata) && !HasSucceeded(pod));
+  return pod.status.phase == "Failed" || (kube::IsBeingDeleted(pod.metadata) && !HasSucceeded(pod));
 }
 
 WallTime EndOf(const kube::Pod& pod) {
@@ -39,8 +38,7 @@ class Tally {
     if (job.status.uncounted_terminated_pods) known_ = *job.status.uncounted_terminated_pods;
     tally_.counted_succeeded = job.status.succeeded;
     tally_.counted_failed = job.status.failed;
-    tally_.completed =
-        ParseIndexes(job.status.completed_indexes, job.spec.completions.value_or(0));
+    tally_.completed = ParseIndexes(job.status.completed_indexes, job.spec.completions.value_or(0));
   }
 
   JobTally Run() {

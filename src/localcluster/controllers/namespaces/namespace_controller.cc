@@ -61,8 +61,7 @@ class NamespaceController::Purge : public std::enable_shared_from_this<Purge> {
   void Look(const kube::Resource& resource) {
     ++outstanding_;
     client_.List(resource, ns_, {}, [self = shared_from_this(), resource](StatusOr<Json> list) {
-      const kube::json::array* items =
-          list.ok() ? kube::FindArray(*list, {"items"}) : nullptr;
+      const kube::json::array* items = list.ok() ? kube::FindArray(*list, {"items"}) : nullptr;
       if (items == nullptr || items->empty()) return self->Answered(list.status());
       self->left_[resource.qualified()] = items->size();
       self->Delete(resource);
@@ -70,10 +69,9 @@ class NamespaceController::Purge : public std::enable_shared_from_this<Purge> {
   }
 
   void Delete(const kube::Resource& resource) {
-    client_.DeleteCollection(resource, ns_, {}, {.propagation_policy = "Background"},
-                             [self = shared_from_this()](StatusOr<Json> answer) {
-                               self->Answered(answer.status());
-                             });
+    client_.DeleteCollection(
+        resource, ns_, {}, {.propagation_policy = "Background"},
+        [self = shared_from_this()](StatusOr<Json> answer) { self->Answered(answer.status()); });
   }
 
   void Answered(Status status) {

@@ -11,8 +11,9 @@ namespace koord::localcluster {
 
 // Empties namespaces that are being deleted, and then lets them go.
 //
-// Everything of every kind in the namespace is deleted; what takes its time (pods that stop, objects
-// with finalizers) is looked at again every second, and the namespace's conditions say what is left.
+// Everything of every kind in the namespace is deleted; what takes its time (pods that stop,
+// objects with finalizers) is looked at again every second, and the namespace's conditions say what
+// is left.
 class NamespaceController {
  public:
   NamespaceController(ControllerContext& context, ResourceCatalog& catalog);

@@ -40,9 +40,8 @@ bool DrivesAway(const Trouble& trouble) { return trouble.condition == "Ready"; }
 
 bool IsManaged(const Taint& taint) {
   const bool by_condition = std::any_of(kTroubles.begin(), kTroubles.end(), [&](const auto& t) {
-    return t.taint == taint.key &&
-           (taint.effect == kube::kNoSchedule ||
-            (taint.effect == kube::kNoExecute && DrivesAway(t)));
+    return t.taint == taint.key && (taint.effect == kube::kNoSchedule ||
+                                    (taint.effect == kube::kNoExecute && DrivesAway(t)));
   });
   return by_condition ||
          (taint.key == kube::kTaintNodeUnschedulable && taint.effect == kube::kNoSchedule);
@@ -53,6 +52,12 @@ const Taint* FindTaint(const Node& node, std::string_view key, std::string_view 
     if (taint.key == key && taint.effect == effect) return &taint;
   }
   return nullptr;
+}
+
+// Its pods are being driven away.
+bool IsMarked(const Node& node) {
+  return FindTaint(node, kube::kTaintNodeNotReady, kube::kNoExecute) != nullptr ||
+         FindTaint(node, kube::kTaintNodeUnreachable, kube::kNoExecute) != nullptr;
 }
 
 }  // namespace
@@ -80,35 +85,32 @@ std::vector<NodeCondition> ConditionsOfSilentNode(const Node& node, WallTime now
   return changed;
 }
 
-std::vector<Taint> TaintsFor(const Node& node, bool may_evict, WallTime now) {
+std::vector<Taint> TaintsFor(const Node& node, Evicting evicting, WallTime now) {
   std::vector<Taint> taints;
   for (const Taint& taint : node.spec.taints) {
     if (!IsManaged(taint)) taints.push_back(taint);
   }
   const auto add = [&](std::string_view key, std::string_view effect) {
     const Taint* known = FindTaint(node, key, effect);
-    taints.push_back(known != nullptr ? *known
-                                      : Taint{.key = std::string(key),
-                                              .effect = std::string(effect),
-                                              .time_added = now});
+    taints.push_back(
+        known != nullptr
+            ? *known
+            : Taint{.key = std::string(key), .effect = std::string(effect), .time_added = now});
   };
   for (const Trouble& trouble : kTroubles) {
     if (!Shows(node, trouble)) continue;
     add(trouble.taint, kube::kNoSchedule);
     if (!DrivesAway(trouble)) continue;
     // A node whose trouble has changed its name (not ready, unreachable) stays marked throughout.
-    const bool marked = FindTaint(node, kube::kTaintNodeNotReady, kube::kNoExecute) != nullptr ||
-                        FindTaint(node, kube::kTaintNodeUnreachable, kube::kNoExecute) != nullptr;
-    if (may_evict || marked) add(trouble.taint, kube::kNoExecute);
+    const bool stays = evicting == Evicting::kNotYet && IsMarked(node);
+    if (evicting == Evicting::kNow || stays) add(trouble.taint, kube::kNoExecute);
   }
   if (node.spec.unschedulable) add(kube::kTaintNodeUnschedulable, kube::kNoSchedule);
   return taints;
 }
 
 bool WantsEviction(const Node& node) {
-  const bool marked = FindTaint(node, kube::kTaintNodeNotReady, kube::kNoExecute) != nullptr ||
-                      FindTaint(node, kube::kTaintNodeUnreachable, kube::kNoExecute) != nullptr;
-  if (marked) return false;
+  if (IsMarked(node)) return false;
   return std::any_of(kTroubles.begin(), kTroubles.end(), [&](const Trouble& trouble) {
     return DrivesAway(trouble) && Shows(node, trouble);
   });

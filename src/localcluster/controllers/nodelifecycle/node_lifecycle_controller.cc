@@ -41,8 +41,8 @@ NodeLifecycleController::NodeLifecycleController(ControllerContext& context)
     Enqueue(after->metadata.name);
     if (before == nullptr || kube::IsReady(*before) != kube::IsReady(*after)) ReviewZones();
   });
-  Watch(informers().node_leases, [this](const auto& before, const auto& after) {
-    if (after == nullptr) return;
+  Watch(informers().leases, [this](const auto& before, const auto& after) {
+    if (after == nullptr || after->metadata.ns != "kube-node-lease") return;
     if (before == nullptr || before->spec.renew_time != after->spec.renew_time) {
       SawLife(after->metadata.name);
     }
@@ -55,7 +55,12 @@ void NodeLifecycleController::SawLife(const std::string& name) {
 
 void NodeLifecycleController::ReviewZones() {
   if (!informers().synced()) return;
-  pace_.SetNodes(informers().nodes.List());
+  const auto nodes = informers().nodes.List();
+  const bool was_all_down = pace_.all_down();
+  pace_.SetNodes(nodes);
+  if (pace_.all_down() != was_all_down) {
+    for (const auto& node : nodes) Enqueue(node->metadata.name);
+  }
   for (const std::string& name : std::exchange(held_back_, {})) Enqueue(name);
 }
 
@@ -89,9 +94,8 @@ void NodeLifecycleController::CheckHeartbeat(const kube::Node& node, Plan& plan)
 void NodeLifecycleController::MarkPodsNotReady(const kube::Node& node, Plan& plan) {
   for (const auto& pod : informers().pods.ByIndex(SharedInformers::kByNode, node.metadata.name)) {
     if (!kube::IsReady(*pod)) continue;
-    const kube::Json condition{{"type", "Ready"},
-                               {"status", "False"},
-                               {"lastTransitionTime", kube::FormatTime(Now())}};
+    const kube::Json condition{
+        {"type", "Ready"}, {"status", "False"}, {"lastTransitionTime", kube::FormatTime(Now())}};
     plan.Add(StrategicPatch(kube::kPods, pod->metadata,
                             {{"metadata", {{"uid", pod->metadata.uid}}},
                              {"status", {{"conditions", kube::json::array{condition}}}}},
@@ -100,22 +104,26 @@ void NodeLifecycleController::MarkPodsNotReady(const kube::Node& node, Plan& pla
   }
 }
 
-bool NodeLifecycleController::UpdateTaints(const kube::Node& node, Plan& plan) {
-  bool may_evict = false;
-  if (WantsEviction(node)) {
-    pace_.SetNodes(informers().nodes.List());
-    const auto wait = pace_.Wait(ZoneOf(node), context().clock().Steady());
-    may_evict = wait == Duration::zero();
-    if (!wait) held_back_.insert(node.metadata.name);
-    if (wait && !may_evict) plan.AgainWithin(*wait);
+Evicting NodeLifecycleController::MayEvict(const kube::Node& node, Plan& plan) {
+  if (pace_.all_down()) return Evicting::kWithdrawn;
+  if (!WantsEviction(node)) return Evicting::kNotYet;
+  const auto wait = pace_.Wait(ZoneOf(node), context().clock().Steady());
+  if (wait == Duration::zero()) return Evicting::kNow;
+  if (wait) {
+    plan.AgainWithin(*wait);
+  } else {
+    held_back_.insert(node.metadata.name);
   }
-  const std::vector<kube::Taint> taints = TaintsFor(node, may_evict, Now());
-  if (taints == node.spec.taints) return false;
+  return Evicting::kNotYet;
+}
+
+void NodeLifecycleController::UpdateTaints(const kube::Node& node, Plan& plan) {
+  const std::vector<kube::Taint> taints = TaintsFor(node, MayEvict(node, plan), Now());
+  if (taints == node.spec.taints) return;
   // Written whole, so it must rest on the latest state.
   plan.Add(MergePatch(kube::kNodes, node.metadata,
                       {{"metadata", {{"resourceVersion", node.metadata.resource_version}}},
                        {"spec", {{"taints", EncodeAll(taints)}}}}));
-  return true;
 }
 
 }  // namespace koord::localcluster

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "localcluster/shared/controller.h"
 #include "localcluster/controllers/nodelifecycle/node_health.h"
+#include "localcluster/shared/controller.h"
 
 namespace koord::localcluster {
 
@@ -13,8 +13,8 @@ namespace koord::localcluster {
 // what is wrong with them.
 //
 // A node shows that it lives by renewing its Lease or by reporting a new status. 50 seconds without
-// either (60 for one that has never reported) make it Unknown. The time counts from when this program
-// saw the sign, so neither a restart nor the clocks of nodes make one look dead.
+// either (60 for one that has never reported) make it Unknown. The time counts from when this
+// program saw the sign, so neither a restart nor the clocks of nodes make one look dead.
 class NodeLifecycleController final : public Controller {
  public:
   explicit NodeLifecycleController(ControllerContext& context);
@@ -24,7 +24,8 @@ class NodeLifecycleController final : public Controller {
   void SawLife(const std::string& name);
   void ReviewZones();
   void CheckHeartbeat(const kube::Node& node, Plan& plan);
-  bool UpdateTaints(const kube::Node& node, Plan& plan);
+  Evicting MayEvict(const kube::Node& node, Plan& plan);
+  void UpdateTaints(const kube::Node& node, Plan& plan);
   void MarkPodsNotReady(const kube::Node& node, Plan& plan);
 
   std::map<std::string, SteadyTime> last_sign_;

@@ -2,8 +2,8 @@
 #include <cstddef>
 
 #include "base/clock.h"
-#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/common/pod_state.h"
+#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 

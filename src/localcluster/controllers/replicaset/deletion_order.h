@@ -13,7 +13,8 @@ namespace koord::localcluster {
 //   2. is Pending rather than Unknown rather than Running,
 //   3. is not ready,
 //   4. has the lower controller.kubernetes.io/pod-deletion-cost,
-//   5. shares its node with more pods of its family (`neighbours`: how many there are on each node),
+//   5. shares its node with more pods of its family (`neighbours`: how many there are on each
+//   node),
 //   6. has been ready for a shorter time, compared on a logarithmic scale,
 //   7. has restarted more often,
 //   8. was made later, compared likewise.

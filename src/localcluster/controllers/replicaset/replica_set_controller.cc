@@ -5,28 +5,47 @@
 
 namespace koord::localcluster {
 
-ReplicaSetController::ReplicaSetController(ControllerContext& context)
-    : Controller("replicaset-controller", context) {
-  Watch(informers().replica_sets, [this](const auto& before, const auto& after) {
+template <class T>
+ReplicaSetController::ReplicaSetController(std::string name, ControllerContext& context,
+                                           const kube::Resource& resource, kube::Informer<T>& sets)
+    : Controller(std::move(name), context),
+      resource_(resource),
+      find_([&sets](const kube::ObjectKey& key) { return sets.Get(key); }) {
+  Watch(sets, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
-  Watch(informers().pods, [this](const auto& before, const auto& after) {
-    ForOwners(before, after, kube::kReplicaSets, informers().replica_sets,
-              [this](const std::string& key) { Enqueue(key); });
+  Watch(informers().pods, [this, &sets](const auto& before, const auto& after) {
+    ForOwners(before, after, resource_, sets, [this](const std::string& key) { Enqueue(key); });
   });
+}
+
+std::unique_ptr<Controller> ReplicaSetController::ForReplicaSets(ControllerContext& context) {
+  return std::unique_ptr<Controller>(new ReplicaSetController(
+      "replicaset-controller", context, kube::kReplicaSets, context.informers.replica_sets));
+}
+
+std::unique_ptr<Controller> ReplicaSetController::ForReplicationControllers(
+    ControllerContext& context) {
+  return std::unique_ptr<Controller>(
+      new ReplicaSetController("replication-controller", context, kube::kReplicationControllers,
+                               context.informers.replication_controllers));
 }
 
 Plan ReplicaSetController::Decide(const std::string& key) {
   Plan plan;
-  const auto set = informers().replica_sets.Get(ParseKey(key));
+  const auto set = find_(ParseKey(key));
   if (set == nullptr) {
     failures_.erase(key);
     return plan;
   }
-  const PodList pods = ClaimAll(informers().pods, kube::kPods, {kube::kReplicaSets, set->metadata},
-                                set->spec.selector, plan);
+  const PodList pods =
+      ClaimAll(informers().pods, kube::kPods, {resource_, set->metadata}, set->spec.selector, plan);
   const auto failure = failures_.find(key);
-  ReplicaSetInput input{.set = *set, .pods = pods, .neighbours = NeighboursOf(*set), .now = Now()};
+  ReplicaSetInput input{.resource = resource_,
+                        .set = *set,
+                        .pods = pods,
+                        .neighbours = [&] { return NeighboursOf(*set); },
+                        .now = Now()};
   if (failure != failures_.end()) input.failure = failure->second;
   PlanReplicaSet(input, context().random, plan);
   return plan;
@@ -58,12 +77,12 @@ void ReplicaSetController::OnRefused(const std::string& key, const Write& write,
   const bool creating = write.verb == Write::Verb::kCreate;
   failures_[key] = {.reason = creating ? "FailedCreate" : "FailedDelete",
                     .message = std::string(Message(status))};
-  const auto set = informers().replica_sets.Get(ParseKey(key));
+  const auto set = find_(ParseKey(key));
   if (set == nullptr) return;
   Plan told;
-  told.Warn(kube::kReplicaSets, set->metadata, failures_[key].reason,
+  told.Warn(resource_, set->metadata, failures_[key].reason,
             (creating ? "Error creating: " : "Error deleting: ") + failures_[key].message);
-  context().tell(name(), told.notes.front());
+  recorder().Record(told.notes.front());
 }
 
 }  // namespace koord::localcluster

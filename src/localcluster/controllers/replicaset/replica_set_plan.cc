@@ -20,21 +20,21 @@ PodList ActiveOf(const PodList& pods) {
   return active;
 }
 
-void MakePods(const kube::ReplicaSet& set, size_t count, Random& random, Plan& plan) {
+void MakePods(const ReplicaSetInput& input, size_t count, Random& random, Plan& plan) {
+  const kube::ReplicaSet& set = input.set;
   for (size_t i = 0; i < std::min(count, kMostAtOnce); ++i) {
-    kube::Json pod = PodFromTemplate(set.spec.pod_template, {kube::kReplicaSets, set.metadata});
+    kube::Json pod = PodFromTemplate(set.spec.pod_template, {input.resource, set.metadata});
     NameRandomly(pod, set.metadata.name + "-", random);
     Write write = Create(kube::kPods, std::move(pod));
-    plan.Tell(kube::kReplicaSets, set.metadata, "SuccessfulCreate",
-              "Created pod: " + write.key.name);
+    plan.Tell(input.resource, set.metadata, "SuccessfulCreate", "Created pod: " + write.key.name);
     plan.Add(std::move(write));
   }
 }
 
 void RemovePods(const ReplicaSetInput& input, PodList active, size_t count, Plan& plan) {
-  SortForDeletion(active, input.neighbours, input.now);
+  SortForDeletion(active, input.neighbours(), input.now);
   for (size_t i = 0; i < std::min(count, kMostAtOnce); ++i) {
-    plan.Tell(kube::kReplicaSets, input.set.metadata, "SuccessfulDelete",
+    plan.Tell(input.resource, input.set.metadata, "SuccessfulDelete",
               "Deleted pod: " + active[i]->metadata.name);
     plan.Add(Delete(kube::kPods, active[i]->metadata));
   }
@@ -44,8 +44,7 @@ bool CarriesTemplateLabels(const kube::Pod& pod, const kube::Json& pod_template)
   const kube::json::object* labels = kube::FindObject(pod_template, {"metadata", "labels"});
   if (labels == nullptr) return true;
   return std::all_of(labels->begin(), labels->end(), [&](const auto& label) {
-    const std::string* value =
-        kube::FindValue(pod.metadata.labels, std::string_view(label.key()));
+    const std::string* value = kube::FindValue(pod.metadata.labels, std::string_view(label.key()));
     return value != nullptr && label.value().is_string() && *value == label.value().get_string();
   });
 }
@@ -90,10 +89,10 @@ void PlanReplicaSet(const ReplicaSetInput& input, Random& random, Plan& plan) {
     plan.AgainWithin(*left);
   }
   // First, because what failed may fail again, and then the rest is not tried.
-  plan.Add(StatusPatch(kube::kReplicaSets, set.metadata, kube::Encode(set.status),
+  plan.Add(StatusPatch(input.resource, set.metadata, kube::Encode(set.status),
                        kube::Encode(StatusOf(input, active))));
   if (kube::IsBeingDeleted(set.metadata)) return;
-  if (active.size() < wanted) MakePods(set, wanted - active.size(), random, plan);
+  if (active.size() < wanted) MakePods(input, wanted - active.size(), random, plan);
   if (active.size() > wanted) RemovePods(input, active, active.size() - wanted, plan);
 }
 

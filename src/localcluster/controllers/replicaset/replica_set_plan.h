@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -6,8 +7,9 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "kube/objects/workloads.h"
-#include "localcluster/shared/plan.h"
+#include "kube/resource.h"
 #include "localcluster/controllers/common/pod_state.h"
+#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -18,16 +20,18 @@ struct ReplicaFailure {
 };
 
 struct ReplicaSetInput {
+  const kube::Resource& resource;  // ReplicaSets or ReplicationControllers
   const kube::ReplicaSet& set;
-  const PodList& pods;                     // that the set controls
-  std::map<std::string, int> neighbours;  // see SortForDeletion
+  const PodList& pods;  // that the set controls
+  // See SortForDeletion; asked only when pods have to go.
+  std::function<std::map<std::string, int>()> neighbours;
   std::optional<ReplicaFailure> failure;
   WallTime now;
 };
 
 // Makes as many pods as are missing, removes as many as there are too many (those that
-// SortForDeletion puts first), and reports how many there are. At most 500 pods at a time. Pods that
-// have ended or are going do not count, and a set that is being deleted changes nothing.
+// SortForDeletion puts first), and reports how many there are. At most 500 pods at a time. Pods
+// that have ended or are going do not count, and a set that is being deleted changes nothing.
 void PlanReplicaSet(const ReplicaSetInput& input, Random& random, Plan& plan);
 
 }  // namespace koord::localcluster

@@ -21,9 +21,8 @@ void MountClaims(const kube::StatefulSet& set, int32_t ordinal, Json& pod) {
   if (set.spec.volume_claim_templates.empty()) return;
   kube::json::array volumes;
   for (const Json& claim : set.spec.volume_claim_templates) {
-    volumes.push_back(
-        {{"name", kube::FindString(claim, {"metadata", "name"})},
-         {"persistentVolumeClaim", {{"claimName", ClaimName(set, claim, ordinal)}}}});
+    volumes.push_back({{"name", kube::FindString(claim, {"metadata", "name"})},
+                       {"persistentVolumeClaim", {{"claimName", ClaimName(set, claim, ordinal)}}}});
   }
   const size_t own = volumes.size();
   if (const kube::json::array* others = kube::FindArray(pod, {"spec", "volumes"})) {

@@ -15,8 +15,7 @@ StatefulSetController::StatefulSetController(ControllerContext& context)
   Watch(informers().pods, [this, enqueue](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kStatefulSets, informers().stateful_sets, enqueue);
   });
-  Watch(informers().controller_revisions, [this, enqueue](const auto& before,
-                                                              const auto& after) {
+  Watch(informers().controller_revisions, [this, enqueue](const auto& before, const auto& after) {
     ForOwners(before, after, kube::kStatefulSets, informers().stateful_sets, enqueue);
   });
 }
@@ -27,19 +26,19 @@ Plan StatefulSetController::Decide(const std::string& key) {
   if (set == nullptr) return plan;
   const Owner owner{kube::kStatefulSets, set->metadata};
   const PodList pods = ClaimAll(informers().pods, kube::kPods, owner, set->spec.selector, plan);
-  const RevisionList revisions = ClaimAll(informers().controller_revisions,
-                                          kube::kControllerRevisions, owner,
-                                          set->spec.selector, plan);
-  PlanStatefulSet({.set = *set,
-                   .pods = pods,
-                   .revisions = revisions,
-                   .revision_is_taken =
-                       [&](const std::string& name) {
-                         return informers().controller_revisions.Get(
-                                    {set->metadata.ns, name}) != nullptr;
-                       },
-                   .now = Now()},
-                  plan);
+  const RevisionList revisions =
+      ClaimAll(informers().controller_revisions, kube::kControllerRevisions, owner,
+               set->spec.selector, plan);
+  PlanStatefulSet(
+      {.set = *set,
+       .pods = pods,
+       .revisions = revisions,
+       .revision_is_taken =
+           [&](const std::string& name) {
+             return informers().controller_revisions.Get({set->metadata.ns, name}) != nullptr;
+           },
+       .now = Now()},
+      plan);
   return plan;
 }
 

@@ -91,8 +91,7 @@ class SetPlanner {
       plan_.Add(CreateUnlessThere(kube::kPersistentVolumeClaims, std::move(claim)));
     }
     const std::string& revision = RevisionDue(ordinal);
-    Write write =
-        Create(kube::kPods, StatefulPod(set_, TemplateAt(revision), revision, ordinal));
+    Write write = Create(kube::kPods, StatefulPod(set_, TemplateAt(revision), revision, ordinal));
     plan_.Tell(kube::kStatefulSets, set_.metadata, "SuccessfulCreate",
                fmt::format("create Pod {} in StatefulSet {} successful", write.key.name,
                            set_.metadata.name));

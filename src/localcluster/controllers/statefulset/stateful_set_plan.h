@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 #include "kube/objects/workloads.h"
-#include "localcluster/shared/plan.h"
 #include "localcluster/controllers/common/pod_state.h"
 #include "localcluster/controllers/common/revisions.h"
+#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -24,8 +24,8 @@ struct StatefulSetInput {
 //
 // OrderedReady makes them one after the other, each when all before it are available, and removes
 // them in the reverse order; Parallel does not wait. A new template reaches them from the highest
-// number down to the partition, one unavailable pod (or maxUnavailable) at a time. A pod that is lost
-// in the middle of that comes back with the template that its number is due.
+// number down to the partition, one unavailable pod (or maxUnavailable) at a time. A pod that is
+// lost in the middle of that comes back with the template that its number is due.
 void PlanStatefulSet(const StatefulSetInput& input, Plan& plan);
 
 // The number of a pod's name; none if it is not one of the set's.
