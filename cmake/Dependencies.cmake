@@ -1,6 +1,4 @@
 # Everything here is a Debian 12 package; docs/dependencies.md says what each is for.
-# Some packages ask for -pthread, and precompiled headers want the same flags everywhere.
-set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json url)
 find_package(OpenSSL REQUIRED)
