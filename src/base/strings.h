@@ -24,8 +24,6 @@ std::optional<std::string> Base64UrlDecode(std::string_view text);
 
 bool IsValidUtf8(std::string_view text);
 
-bool IsValidUtf8(std::string_view text);
-
 // For logs and errors: control characters escaped, at most `limit` bytes.
 std::string Quote(std::string_view text, size_t limit = 256);
 
