@@ -69,6 +69,21 @@ TEST(CrdsTest, ReservationShortForm) {
   EXPECT_FALSE(TemplateOf(ReservationSpec{}).has_value());
 }
 
+TEST(CrdsTest, ReservationValidity) {
+  ReservationSpec spec;
+  EXPECT_EQ(Message(Validate(spec)), "the reservation misses the template spec");
+  spec.pod_template.emplace();
+  EXPECT_EQ(Message(Validate(spec)), "the reservation misses the owner spec");
+  spec.owners.emplace_back();
+  EXPECT_EQ(Message(Validate(spec)), "the reservation misses the expiration spec");
+  spec.ttl = 0s;
+  EXPECT_TRUE(Validate(spec).ok());
+  ReservationSpec short_form;
+  short_form.resources.emplace();
+  short_form.expires = WallTime();
+  EXPECT_TRUE(Validate(short_form).ok());
+}
+
 TEST(CrdsTest, PodMigrationJob) {
   RoundTrip<PodMigrationJob>(R"({
     "metadata": {"name": "j"},

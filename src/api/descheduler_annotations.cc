@@ -2,6 +2,7 @@
 
 #include "api/annotation_codec.h"
 #include "api/keys.h"
+#include "api/numbers.h"
 #include "base/strings.h"
 
 namespace koord::api {
@@ -11,12 +12,9 @@ StatusOr<int32_t> EvictionCostOf(const kube::Annotations& annotations) {
   if (text == nullptr) return 0;
   const bool is_plain = *text == "0" || text->starts_with('-') ||
                         (!text->empty() && text->front() >= '1' && text->front() <= '9');
-  const std::optional<int64_t> cost = is_plain ? ParseInt(*text) : std::nullopt;
-  if (!cost || *cost < std::numeric_limits<int32_t>::min() ||
-      *cost > std::numeric_limits<int32_t>::max()) {
-    return InvalidArgument("invalid value {}", Quote(*text, 64));
-  }
-  return static_cast<int32_t>(*cost);
+  const std::optional<int32_t> cost = ToInt32(is_plain ? ParseInt(*text) : std::nullopt);
+  if (!cost) return InvalidArgument("invalid value {}", Quote(*text, 64));
+  return *cost;
 }
 
 StatusOr<std::optional<SoftEviction>> SoftEvictionOf(const kube::Annotations& annotations) {

@@ -1,10 +1,10 @@
 #include "api/koordlet_annotations.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "api/annotation_codec.h"
 #include "api/keys.h"
+#include "api/numbers.h"
 #include "base/strings.h"
 
 namespace koord::api {
@@ -24,15 +24,6 @@ struct NetworkQosPayload {
 
 int64_t BytesPerSecond(const std::optional<kube::Quantity>& bits) {
   return bits ? bits->Value() / 8 : 0;
-}
-
-std::optional<int32_t> ParseInt32(std::string_view text) {
-  const std::optional<int64_t> value = ParseInt(text);
-  if (!value || *value < std::numeric_limits<int32_t>::min() ||
-      *value > std::numeric_limits<int32_t>::max()) {
-    return std::nullopt;
-  }
-  return static_cast<int32_t>(*value);
 }
 
 std::optional<int32_t> InOomRange(std::optional<int64_t> value) {
@@ -85,7 +76,7 @@ bool MayBeEvictedBy(const Annotations& annotations, std::string_view feature) {
 }
 
 int32_t EvictionPriorityOf(const Annotations& annotations) {
-  return ParseInt32(kube::ValueOf(annotations, kAnnotationEvictionPriority)).value_or(0);
+  return ToInt32(ParseInt(kube::ValueOf(annotations, kAnnotationEvictionPriority))).value_or(0);
 }
 
 std::optional<int32_t> OomScoreAdjOf(const Annotations& annotations, std::string_view container) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/keys.h"
+#include "api/numbers.h"
 #include "base/strings.h"
 
 namespace koord::api {
@@ -148,13 +149,17 @@ int32_t PriorityValueOf(const kube::Pod& pod) {
 StatusOr<int32_t> SubPriority(const kube::Labels& pod_labels) {
   const std::string_view text = kube::ValueOf(pod_labels, kLabelPriority);
   if (text.empty()) return 0;
-  const std::optional<int64_t> value = ParseLiteral(text);
-  if (!value || *value < std::numeric_limits<int32_t>::min() ||
-      *value > std::numeric_limits<int32_t>::max()) {
+  const std::optional<int32_t> value = ToInt32(ParseLiteral(text));
+  if (!value) {
     return InvalidArgument("label {}: expected a 32-bit integer, found {}", kLabelPriority,
                            Quote(text, 64));
   }
-  return static_cast<int32_t>(*value);
+  return *value;
+}
+
+std::string_view PreemptionPolicyOf(const kube::Labels& pod_labels) {
+  const std::string_view policy = kube::ValueOf(pod_labels, kLabelPreemptionPolicy);
+  return policy == "Never" || policy == "PreemptLowerPriority" ? policy : std::string_view();
 }
 
 bool MayCombine(QosClass qos, PriorityBand band) {

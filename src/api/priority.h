@@ -35,6 +35,9 @@ int32_t PriorityValueOf(const kube::Pod& pod);
 // Understands 0x10, 010, 0b1 and 1_000.
 StatusOr<int32_t> SubPriority(const kube::Labels& pod_labels);
 
+// Never or PreemptLowerPriority, as the label says; "" where it says anything else.
+std::string_view PreemptionPolicyOf(const kube::Labels& pod_labels);
+
 // Whether admission lets a pod have both (raw) classes. Best effort must be paid from mid, batch or
 // free, reserved CPUs from prod; everything else is allowed.
 bool MayCombine(QosClass qos, PriorityBand band);

@@ -131,6 +131,16 @@ TEST(SubPriorityTest, Refuses) {
   }
 }
 
+TEST(PreemptionPolicyTest, OnlyKnownValuesCount) {
+  for (const auto& [label, policy] : {std::pair{"Never", "Never"},
+                                      {"PreemptLowerPriority", "PreemptLowerPriority"},
+                                      {"never", ""},
+                                      {"", ""}}) {
+    EXPECT_EQ(PreemptionPolicyOf({{std::string(kLabelPreemptionPolicy), label}}), policy);
+  }
+  EXPECT_EQ(PreemptionPolicyOf({}), "");
+}
+
 TEST(CombinationTest, OnlyBestEffortAndReservedAreRestricted) {
   constexpr auto kNone = PriorityBand::kNone;
   constexpr auto kProd = PriorityBand::kProd;

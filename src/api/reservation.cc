@@ -11,6 +11,17 @@ std::optional<kube::PodTemplateSpec> TemplateOf(const ReservationSpec& spec) {
   return made;
 }
 
+Status Validate(const ReservationSpec& spec) {
+  if (!TemplateOf(spec)) return InvalidArgument("the reservation misses the template spec");
+  if (spec.owners.empty() && !spec.resources) {
+    return InvalidArgument("the reservation misses the owner spec");
+  }
+  if (!spec.ttl && !spec.expires) {
+    return InvalidArgument("the reservation misses the expiration spec");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace koord::api
 
 KOORD_DEFINE_CODEC(koord::api::ReservationOwner);

@@ -127,6 +127,9 @@ inline constexpr std::string_view kReservationReasonExpired = "Expired";
 
 // The template, also where the short form stands for it; none if neither is there.
 std::optional<kube::PodTemplateSpec> TemplateOf(const ReservationSpec& spec);
+// Whether it says what to reserve, for whom and for how long; in the words that users know. The
+// short form needs no owners: pods name the reservation.
+Status Validate(const ReservationSpec& spec);
 inline bool AllocatesOnce(const ReservationSpec& spec) { return spec.allocate_once.value_or(true); }
 
 }  // namespace koord::api
