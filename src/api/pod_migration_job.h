@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "api/condition.h"
 #include "kube/objects/meta.h"
-#include "kube/objects/pod.h"
 #include "kube/time.h"
 
 // Moves one pod: reserves its new place first and evicts it second.
@@ -62,15 +62,12 @@ struct PreemptedReservation {
   bool operator==(const PreemptedReservation&) const = default;
 };
 
-// With lastProbeTime, as a pod's.
-using PodMigrationJobCondition = kube::PodCondition;
-
 struct PodMigrationJobStatus {
   std::string phase;   // Pending (also when empty), Running, Succeeded, Failed, Aborted
   std::string status;  // the current step
   std::string reason;
   std::string message;
-  std::vector<PodMigrationJobCondition> conditions;
+  std::vector<ProbedCondition> conditions;
   std::string node_name;
   std::optional<kube::ObjectReference> pod_ref;  // the new pod
   std::vector<kube::ObjectReference> preempted_pods_ref;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/condition.h"
 #include "kube/objects/pod.h"
 #include "kube/time.h"
 
@@ -75,12 +76,9 @@ struct ReservationSpec {
   bool operator==(const ReservationSpec&) const = default;
 };
 
-// With lastProbeTime, as a pod's.
-using ReservationCondition = kube::PodCondition;
-
 struct ReservationStatus {
   std::string phase;  // Pending (also when empty), Available, Succeeded, Waiting, Failed
-  std::vector<ReservationCondition> conditions;
+  std::vector<ProbedCondition> conditions;
   std::vector<kube::ObjectReference> current_owners;
   std::string node_name;
   kube::ResourceList allocatable;
