@@ -63,7 +63,6 @@ TEST(DecodeLooseTest, NullLeavesAMemberAsItWas) {
   EXPECT_EQ(DecodeLoose<Outer>(R"({"firstName": "a", "FirstName": null})")->first_name, "a");
   EXPECT_FALSE(DecodeLoose<Outer>(R"({"inner": null})")->inner.has_value());
   EXPECT_EQ(DecodeLoose<Outer>("null")->first_name, "");
-  EXPECT_EQ(DecodeLoose<Outer>(R"({"list": [null]})")->list.at(0).number, 0);
 }
 
 TEST(DecodeLooseTest, UnknownNamesAreIgnored) {
