@@ -1,0 +1,51 @@
+#pragma once
+#include <memory>
+
+#include "base/asio_loop.h"
+#include "base/status.h"
+#include "kube/client/client_config.h"
+#include "kube/client/http_connection.h"
+#include "kube/client/transport.h"
+
+namespace koord::kube {
+
+// Carries requests to a real API server over HTTP/1.1, with TLS unless the URL says http.
+//
+// Connections are kept and used again; a watch has one of its own. A request that needs a
+// connection beyond the limit waits for one. What the server sees of us (tokens, certificates) may
+// change while we run: token files and certificate files are read again, exec programs asked again,
+// and an answer of 401 leads to one more attempt with a new credential, if there is one. When a
+// certificate changes, all connections are closed and made anew.
+class HttpTransport final : public Transport {
+ public:
+  struct Options {
+    HttpTimeouts timeouts;
+    size_t max_connections = 64;  // besides those of watches
+    Duration idle_timeout = std::chrono::seconds(60);
+    Duration certificate_check = std::chrono::minutes(5);
+    uint64_t max_answer = 512 << 20;  // bytes; lists may be long
+  };
+
+  // Fails on a configuration that can never work: bad URL, unreadable certificates.
+  static StatusOr<std::shared_ptr<Transport>> Make(AsioLoop& loop, const ClientConfig& config,
+                                                   Options options);
+  static StatusOr<std::shared_ptr<Transport>> Make(AsioLoop& loop, const ClientConfig& config) {
+    return Make(loop, config, Options());
+  }
+  ~HttpTransport() override;
+
+  std::shared_ptr<Call> Send(HttpRequest request, Duration timeout, Done done) override;
+  std::unique_ptr<Stream> Open(HttpRequest request, StreamEvents events) override;
+
+ private:
+  class Core;
+  class Job;
+  class JobCall;
+  class JobStream;
+
+  explicit HttpTransport(std::shared_ptr<Core> core);
+
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace koord::kube
