@@ -19,6 +19,8 @@ std::optional<uint64_t> ParseUint(std::string_view text);
 std::string Base64Encode(std::string_view bytes);
 std::optional<std::string> Base64Decode(std::string_view text);
 
+bool IsValidUtf8(std::string_view text);
+
 // For logs and errors: control characters escaped, at most `limit` bytes.
 std::string Quote(std::string_view text, size_t limit = 256);
 

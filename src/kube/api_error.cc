@@ -60,6 +60,16 @@ void Put(json::object& object, std::string_view name, const std::string& value) 
 
 }  // namespace
 
+ApiError ApiError::Of(int code, std::string message) {
+  ApiError error;
+  error.code = code;
+  for (const CodeName& entry : kReasons) {
+    if (entry.code == code) error.reason = entry.reason;
+  }
+  error.message = std::move(message);
+  return error;
+}
+
 Json ApiError::ToJson() const {
   json::object details;
   Put(details, "name", name);
@@ -114,14 +124,8 @@ ApiError ApiError::FromBody(int http_code, std::string_view body) {
       parsed.ok() && FindString(*parsed, {"kind"}) == "Status") {
     return FromJson(http_code, *parsed);
   }
-  ApiError error;
-  error.code = http_code;
-  for (const CodeName& entry : kReasons) {
-    if (entry.code == http_code) error.reason = entry.reason;
-  }
-  error.message = body.empty() ? "the server answered " + std::to_string(http_code)
-                               : std::string(body.substr(0, 1024));
-  return error;
+  return Of(http_code, body.empty() ? "the server answered " + std::to_string(http_code)
+                                    : std::string(body.substr(0, 1024)));
 }
 
 Status ToStatus(const ApiError& error) {

@@ -25,6 +25,9 @@ struct ApiError {
   int retry_after_seconds = 0;
   bool has_details = false;  // `details: {}` is sent even when empty
 
+  // With the reason that belongs to the code: 400 BadRequest, 404 NotFound, ...
+  static ApiError Of(int code, std::string message);
+
   Json ToJson() const;
   static ApiError FromJson(int http_code, const Json& status);
   // A body that is no Status object still becomes an error with the reason of its code.

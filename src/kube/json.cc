@@ -1,5 +1,8 @@
 #include "kube/json.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace koord::kube {
 namespace {
 
@@ -17,12 +20,40 @@ Value* Walk(Value& value, std::initializer_list<std::string_view> path) {
 
 }  // namespace
 
+bool IsTooDeep(const Json& value, size_t limit) {
+  const auto too_deep = [&](const Json& child) { return IsTooDeep(child, limit - 1); };
+  if (const json::array* array = value.if_array()) {
+    return limit == 0 || std::any_of(array->begin(), array->end(), too_deep);
+  }
+  const json::object* object = value.if_object();
+  return object != nullptr &&
+         (limit == 0 || std::any_of(object->begin(), object->end(),
+                                    [&](const auto& member) { return too_deep(member.value()); }));
+}
+
+namespace {
+
+// A number beyond what a double holds is read as infinity, which no JSON text can express.
+bool HasInfinity(const Json& value) {
+  if (const double* number = value.if_double()) return !std::isfinite(*number);
+  if (const json::array* array = value.if_array()) {
+    return std::any_of(array->begin(), array->end(), HasInfinity);
+  }
+  const json::object* object = value.if_object();
+  return object != nullptr && std::any_of(object->begin(), object->end(), [](const auto& member) {
+           return HasInfinity(member.value());
+         });
+}
+
+}  // namespace
+
 StatusOr<Json> ParseJson(std::string_view text) {
   json::parse_options options;
   options.max_depth = kMaxJsonDepth;
   json::error_code error;
   Json value = json::parse({text.data(), text.size()}, error, {}, options);
   if (error) return InvalidArgument("invalid JSON: {}", error.message());
+  if (HasInfinity(value)) return InvalidArgument("invalid JSON: number out of range");
   return value;
 }
 

@@ -19,6 +19,9 @@ inline constexpr size_t kMaxJsonDepth = 64;
 
 StatusOr<Json> ParseJson(std::string_view text);
 
+// Whether a document that was put together from others is nested deeper than it may be.
+bool IsTooDeep(const Json& value, size_t limit = kMaxJsonDepth);
+
 inline std::string Serialize(const Json& value) { return json::serialize(value); }
 
 // Walks object members; null if any is missing or not an object. Find(pod, {"spec", "nodeName"})

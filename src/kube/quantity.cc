@@ -204,16 +204,23 @@ struct Number {
 };
 
 // Digits finer than 10^-9 are rounded away from zero.
-std::optional<Number> ReadDecimal(const Pieces& pieces, int exponent) {
+std::optional<Number> ReadDecimal(const Pieces& pieces, int64_t exponent) {
+  std::string_view integer = pieces.integer;
   std::string_view fraction = pieces.fraction;
   while (fraction.ends_with('0')) fraction.remove_suffix(1);
+  if (fraction.empty() && integer.size() > kMaxCanonicalDigits) {
+    while (integer.ends_with('0')) {
+      integer.remove_suffix(1);
+      ++exponent;
+    }
+  }
   const auto places = static_cast<int64_t>(fraction.size());
   const int64_t dropped = std::max<int64_t>(0, kFinest - (exponent - places));
-  const int64_t kept = static_cast<int64_t>(pieces.integer.size()) + places - dropped;
+  const int64_t kept = static_cast<int64_t>(integer.size()) + places - dropped;
   Number number;
   bool inexact = false;
   int64_t position = 0;
-  for (const std::string_view part : {pieces.integer, fraction}) {
+  for (const std::string_view part : {integer, fraction}) {
     for (const char c : part) {
       if (position++ >= kept) {
         inexact |= c != '0';
@@ -223,6 +230,7 @@ std::optional<Number> ReadDecimal(const Pieces& pieces, int exponent) {
     }
   }
   if (inexact && __builtin_add_overflow(number.mantissa, Wide{1}, &number.mantissa)) return {};
+  if (exponent > kCoarsest) return {};
   number.exponent = static_cast<int>(dropped > 0 ? kFinest : exponent - places);
   return number;
 }
@@ -286,9 +294,8 @@ StatusOr<Quantity> Quantity::Parse(std::string_view text) {
   }
 
   const std::optional<Number> number =
-      binary                        ? ReadBinary(*pieces, unit->exponent)
-      : unit->exponent <= kCoarsest ? ReadDecimal(*pieces, std::max(unit->exponent, -kCoarsest))
-                                    : std::nullopt;
+      binary ? ReadBinary(*pieces, unit->exponent)
+             : ReadDecimal(*pieces, std::max(unit->exponent, -kCoarsest));
   if (!number) return BadNumber();
   Quantity quantity;
   quantity.mantissa_ = pieces->negative ? -number->mantissa : number->mantissa;

@@ -139,7 +139,7 @@ TEST(Quantity, RefusesWhatIsNoQuantity) {
       {"1e", kSuffix},     {"1MiMi", kSuffix},
       {"1-5", kSuffix},    {"1ee3", kSuffix},
       {"1i", kSuffix},     {"1e99999999999", kSuffix},
-      {"1e5000", kNumber}, {"1234567890123456789012345678901234567890", kNumber},
+      {"1e5000", kNumber}, {"12345678901234567890123456789012345678901", kNumber},
   };
   for (const ErrorCase& c : cases) {
     const StatusOr<Quantity> parsed = Quantity::Parse(c.input);

@@ -106,14 +106,16 @@ class DuplicateFinder {
   void Report(std::string_view key) {
     std::string path;
     for (size_t i = 0; i < levels_.size(); ++i) {
-      const bool last = i + 1 == levels_.size();
       if (!levels_[i].is_object) {
         path += fmt::format("[{}]", levels_[i].index);
         continue;
       }
-      if (!path.empty()) path += '.';
       // The member that is being read is the last one seen on its level.
-      path += last ? key : keys_[levels_[i + 1].first_key - 1];
+      const bool innermost = i + 1 == levels_.size();
+      const size_t seen = innermost ? 0 : levels_[i + 1].first_key;
+      if (!path.empty()) path += '.';
+      if (innermost) path += key;
+      if (seen > levels_[i].first_key) path += keys_[seen - 1];
     }
     if (std::find(duplicates_.begin(), duplicates_.end(), path) == duplicates_.end()) {
       duplicates_.push_back(std::move(path));

@@ -196,8 +196,8 @@ TEST(DuplicateFields, AreFoundInLargeObjects) {
 }
 
 TEST(DuplicateFields, BrokenTextIsHarmless) {
-  for (const char* text :
-       {"}", "]", ",", "{\"", "{\"a", "{\"a\\", "[[[", "{\"\\x\":1,\"\\x\":1}"}) {
+  for (const char* text : {"}", "]", ",", "{\"", "{\"a", "{\"a\\", "[[[", "{{\"a\":1,\"a\":1",
+                           "{\"\\x\":1,\"\\x\":1}"}) {
     FindDuplicateFields(text);
   }
 }

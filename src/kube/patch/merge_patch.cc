@@ -1,0 +1,54 @@
+#include "kube/patch/merge_patch.h"
+
+#include "kube/patch/patch_error.h"
+
+namespace koord::kube {
+namespace {
+
+void Merge(Json& target, const Json& patch) {
+  const json::object* changes = patch.if_object();
+  if (changes == nullptr) {
+    target = patch;
+    return;
+  }
+  if (!target.is_object()) target.emplace_object();
+  json::object& object = target.get_object();
+  for (const auto& change : *changes) {
+    if (change.value().is_null()) {
+      if (const auto it = object.find(change.key()); it != object.end()) object.stable_erase(it);
+    } else {
+      Merge(object[change.key()], change.value());
+    }
+  }
+}
+
+}  // namespace
+
+StatusOr<Json> ApplyMergePatch(Json document, const Json& patch) {
+  if (!patch.is_object()) {
+    return patch_internal::Malformed("error decoding patch: expected a JSON object");
+  }
+  Merge(document, patch);
+  return document;
+}
+
+Json CreateMergePatch(const Json& before, const Json& after) {
+  const json::object* from = before.if_object();
+  const json::object* to = after.if_object();
+  if (from == nullptr || to == nullptr) return after;
+  json::object patch;
+  for (const auto& member : *from) {
+    if (!to->contains(member.key())) patch.emplace(member.key(), nullptr);
+  }
+  for (const auto& member : *to) {
+    const Json* old = from->if_contains(member.key());
+    if (old == nullptr) {
+      patch.emplace(member.key(), member.value());
+    } else if (!Equal(*old, member.value())) {
+      patch.emplace(member.key(), CreateMergePatch(*old, member.value()));
+    }
+  }
+  return patch;
+}
+
+}  // namespace koord::kube
