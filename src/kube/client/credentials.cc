@@ -76,7 +76,6 @@ StatusOr<std::string> CleanToken(std::string_view token) {
 
 StatusOr<std::unique_ptr<CredentialSource>> MakeCredentialSource(AsioLoop& loop,
                                                                  const ClientConfig& config) {
-  if (config.exec) return MakeExecCredentials(loop, config);
   if (!config.token_file.empty()) {
     return std::make_unique<TokenFile>(loop.clock(), config.token_file);
   }
@@ -88,6 +87,7 @@ StatusOr<std::unique_ptr<CredentialSource>> MakeCredentialSource(AsioLoop& loop,
     return std::make_unique<FixedCredential>("Basic " +
                                              Base64Encode(config.username + ":" + config.password));
   }
+  if (config.exec) return MakeExecCredentials(loop, config);
   return std::make_unique<FixedCredential>("");
 }
 

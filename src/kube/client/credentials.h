@@ -28,8 +28,8 @@ class CredentialSource {
   virtual void Reject(const Credential& refused) = 0;
 };
 
-// Chosen by the configuration: exec program, token file (read again within a minute), token, name
-// and password, or nothing.
+// The first that is configured: token file (read again within a minute), token, name and password,
+// exec program; or nothing.
 StatusOr<std::unique_ptr<CredentialSource>> MakeCredentialSource(AsioLoop& loop,
                                                                  const ClientConfig& config);
 
