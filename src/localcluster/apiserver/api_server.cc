@@ -17,6 +17,7 @@
 #include "localcluster/apiserver/routing.h"
 #include "localcluster/apiserver/scale.h"
 #include "localcluster/apiserver/watch.h"
+#include "localcluster/apiserver/webhook_configurations.h"
 #include "localcluster/apiserver/write_handlers.h"
 #include "localcluster/apiserver/writer.h"
 
@@ -33,12 +34,13 @@ class ApiServer::Impl {
   Impl(EventLoop& loop, Store& store, Options options)
       : core_(loop, store, std::move(options)),
         builtin_(core_),
-        webhooks_(loop, core_.options.webhooks, core_.random()),
+        webhooks_(WebhookWorld(), core_.random()),
         writer_(core_, builtin_, webhooks_),
         watches_(core_),
         definitions_(core_, writer_, watches_),
         discovery_(core_),
         writes_(core_, writer_),
+        webhook_configurations_(core_, webhooks_),
         pods_(core_, writer_),
         scales_(core_, writer_),
         event_expiry_(core_) {
@@ -80,6 +82,20 @@ class ApiServer::Impl {
   Webhooks& webhooks() { return webhooks_; }
 
  private:
+  // Namespaces are ours to look up; the rest is the embedder's.
+  WebhookEnvironment WebhookWorld() {
+    WebhookEnvironment world = core_.options.webhooks;
+    if (!world.namespace_labels) {
+      world.namespace_labels = [this](std::string_view ns) { return NamespaceLabels(core_, ns); };
+    }
+    if (!world.resolve) {
+      world.resolve = [this](const ServiceReference& service) {
+        return ResolveService(core_, service);
+      };
+    }
+    return world;
+  }
+
   void HandleResource(RequestPtr request) {
     const Status routed = Route(core_.registry, *request);
     if (absl::IsNotFound(routed) && !kube::AsApiError(routed)) {
@@ -126,6 +142,7 @@ class ApiServer::Impl {
   Definitions definitions_;
   Discovery discovery_;
   WriteHandlers writes_;
+  WebhookConfigurations webhook_configurations_;
   PodActions pods_;
   ScaleHandlers scales_;
   EventExpiry event_expiry_;

@@ -17,34 +17,45 @@ class OpenApi {
  public:
   struct Document {
     std::string body;
-    std::string etag;  // a hash of the body, without quotes
+    std::string etag;  // without quotes; the same for the same resources
   };
 
   // `resources` lists what is served now, all versions.
-  explicit OpenApi(std::function<std::vector<ResourceInfoPtr>()> resources);
+  explicit OpenApi(std::function<std::vector<ResourceInfoPtr>()> resources)
+      : resources_(std::move(resources)) {}
 
   // A definition was added, changed or removed.
   void Invalidate();
 
   const Document& V2Json();
-  // application/com.github.proto-openapi.spec.v2@v1.0+protobuf
+  // Asked for as application/com.github.proto-openapi.spec.v2@v1.0+protobuf. The answer must not be
+  // called so, as Go's clients cannot parse that: see kV2ProtobufType.
   const Document& V2Protobuf();
+  static constexpr std::string_view kV2ProtobufType =
+      "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
   // {"paths": {"api/v1": {"serverRelativeURL": "/openapi/v3/api/v1?hash=..."}}}
   const Document& V3Index();
   // `path` is "api/v1" or "apis/<group>/<version>"; null if nothing is served there. The hash of
   // the index is the document's etag.
   const Document* V3(std::string_view path);
-  // Where the current document is: "/openapi/v3/api/v1?hash=..."; for redirects of stale hashes.
+  // Where the current document is, for redirects of stale hashes; empty if there is none.
   std::string V3Url(std::string_view path);
 
  private:
-  const std::map<std::string, std::vector<ResourceInfoPtr>, std::less<>>& Groups();
+  struct GroupVersion {
+    std::vector<ResourceInfoPtr> resources;
+    std::string hash;
+    std::optional<Document> document;
+  };
+  using GroupVersions = std::map<std::string, GroupVersion, std::less<>>;
+
+  GroupVersions& Groups();
+  std::string HashOfAll();
 
   std::function<std::vector<ResourceInfoPtr>()> resources_;
-  std::optional<std::map<std::string, std::vector<ResourceInfoPtr>, std::less<>>> groups_;
+  std::optional<GroupVersions> groups_;
   std::optional<Document> v2_json_, v2_protobuf_, v3_index_;
-  std::map<std::string, Document, std::less<>> v3_;
 };
 
 }  // namespace koord::apiserver

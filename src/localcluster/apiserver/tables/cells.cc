@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "kube/selectors.h"
 
 namespace koord::apiserver {
 
@@ -27,41 +28,11 @@ std::string LabelsText(const json::object* labels) {
   return Join(texts, ",");
 }
 
-namespace {
-
-std::string ExpressionText(const Json& expression) {
-  const std::string_view key = kube::FindString(expression, {"key"});
-  const std::string_view op = kube::FindString(expression, {"operator"});
-  if (op == "Exists") return std::string(key);
-  if (op == "DoesNotExist") return fmt::format("!{}", key);
-  std::vector<std::string> values;
-  if (const auto* list = kube::FindArray(expression, {"values"})) {
-    for (const Json& value : *list) values.push_back(ScalarText(&value));
-  }
-  std::sort(values.begin(), values.end());
-  return fmt::format("{} {} ({})", key, op == "NotIn" ? "notin" : "in", Join(values, ","));
-}
-
-}  // namespace
-
 std::string SelectorText(const Json* selector) {
-  std::multimap<std::string_view, std::string> by_key;
   if (selector == nullptr) return std::string(kNone);
-  if (const auto* labels = kube::FindObject(*selector, {"matchLabels"})) {
-    for (const auto& label : *labels) {
-      by_key.emplace(label.key(), fmt::format("{}={}", std::string_view(label.key()),
-                                              ScalarText(&label.value())));
-    }
-  }
-  if (const auto* expressions = kube::FindArray(*selector, {"matchExpressions"})) {
-    for (const Json& expression : *expressions) {
-      by_key.emplace(kube::FindString(expression, {"key"}), ExpressionText(expression));
-    }
-  }
-  if (by_key.empty()) return std::string(kNone);
-  std::vector<std::string> texts;
-  for (auto& [key, text] : by_key) texts.push_back(std::move(text));
-  return Join(texts, ",");
+  const auto matcher = kube::LabelMatcher::FromJson(*selector);
+  if (!matcher.ok()) return "<error>";
+  return matcher->empty() ? std::string(kNone) : matcher->ToString();
 }
 
 std::string JoinField(const json::array* items, std::string_view field,
