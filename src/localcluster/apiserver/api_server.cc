@@ -10,6 +10,7 @@
 #include "localcluster/apiserver/endpoints.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/event_expiry.h"
+#include "localcluster/apiserver/openapi_handler.h"
 #include "localcluster/apiserver/pod_actions.h"
 #include "localcluster/apiserver/read.h"
 #include "localcluster/apiserver/respond.h"
@@ -39,6 +40,7 @@ class ApiServer::Impl {
         watches_(core_),
         definitions_(core_, writer_, watches_),
         discovery_(core_),
+        openapi_(core_),
         writes_(core_, writer_),
         webhook_configurations_(core_, webhooks_),
         pods_(core_, writer_),
@@ -69,7 +71,8 @@ class ApiServer::Impl {
                           Error(413, "RequestEntityTooLarge",
                                 fmt::format("Request entity is too large: limit is {}", kMaxBody)));
     }
-    if (HandleEndpoint(core_, *request) || discovery_.Handle(*request)) return;
+    if (HandleEndpoint(core_, *request) || discovery_.Handle(*request) || openapi_.Handle(*request))
+      return;
     HandleResource(std::move(request));
   }
 
@@ -141,6 +144,7 @@ class ApiServer::Impl {
   Watches watches_;
   Definitions definitions_;
   Discovery discovery_;
+  OpenApiHandler openapi_;
   WriteHandlers writes_;
   WebhookConfigurations webhook_configurations_;
   PodActions pods_;
