@@ -87,7 +87,9 @@ Status Normalize(const Core& core, const ResourceInfo& info, Json& object,
   }
   if (info.type != nullptr) {
     const Status status = kube::Conform(*info.type, object, unknown);
-    if (!status.ok()) return CannotHandle(info.resource, Message(status));
+    if (!status.ok()) {
+      return CannotHandle(info.resource, fmt::format("{}.{}", info.resource.kind, Message(status)));
+    }
   }
   SetBuiltinDefaults(info, object);
   return absl::OkStatus();

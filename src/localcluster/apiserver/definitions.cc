@@ -95,8 +95,8 @@ void Definitions::Install(const Entry& entry) {
           std::make_shared<const OpenApiFieldSchema>(version.info->schema);
       if (version.served) served.push_back(version.info);
     }
-    core_.registry.SetCustom(state.resource->group, state.resource->storage().info->resource.resource,
-                             std::move(served));
+    core_.registry.SetCustom(state.resource->group,
+                             state.resource->storage().info->resource.resource, std::move(served));
   }
   if (IsBeingDeleted(*crd) && !state.terminating) {
     state.terminating = true;

@@ -9,10 +9,11 @@
 
 namespace koord::apiserver {
 
-// Keeps the custom resources that are served in step with the CustomResourceDefinitions in the store.
+// Keeps the custom resources that are served in step with the CustomResourceDefinitions in the
+// store.
 //
-// A definition is served from the moment it is stored, provided that its names were free. One that is
-// deleted first loses all of its objects; it goes when the last of them has.
+// A definition is served from the moment it is stored, provided that its names were free. One that
+// is deleted first loses all of its objects; it goes when the last of them has.
 class Definitions {
  public:
   Definitions(Core& core, Writer& writer, Watches& watches);

@@ -62,8 +62,8 @@ TEST_F(DeleteTest, AShortenedPeriodNeverLiesInThePast) {
 
 TEST_F(DeleteTest, PodsThatDoNotRunGoAtOnce) {
   server.Post(kPodsPath, TestPod("p"));
-  auto watch = server.Watch(std::string(kPodsPath) + "?watch=1&resourceVersion=" +
-                            std::to_string(server.store->revision()));
+  auto watch = server.Watch(std::string(kPodsPath) +
+                            "?watch=1&resourceVersion=" + std::to_string(server.store->revision()));
   TestAnswer deleted = server.Delete(pod);
   EXPECT_EQ(deleted.String({"kind"}), "Pod");
   EXPECT_EQ(kube::FindInt(deleted.json, {"metadata", "deletionGracePeriodSeconds"}, -1), 0);
@@ -82,8 +82,8 @@ TEST_F(DeleteTest, PodsThatDoNotRunGoAtOnce) {
 
 TEST_F(DeleteTest, FinalizersKeepAnObject) {
   CreateFinalized("m");
-  auto watch = server.Watch(std::string(kConfigMapsPath) + "?watch=1&resourceVersion=" +
-                            std::to_string(server.store->revision()));
+  auto watch = server.Watch(std::string(kConfigMapsPath) +
+                            "?watch=1&resourceVersion=" + std::to_string(server.store->revision()));
   TestAnswer deleted = server.Delete(map);
   EXPECT_EQ(deleted.code, 200);
   EXPECT_EQ(deleted.String({"kind"}), "ConfigMap");
@@ -91,8 +91,7 @@ TEST_F(DeleteTest, FinalizersKeepAnObject) {
   EXPECT_EQ(kube::FindInt(deleted.json, {"metadata", "deletionGracePeriodSeconds"}, -1), 0);
   EXPECT_EQ(kube::Find(deleted.json, {"metadata", "generation"}), nullptr);
 
-  TestAnswer added =
-      server.MergePatch(map, Parse(R"({"metadata":{"finalizers":["x.io/f","x"]}})"));
+  TestAnswer added = server.MergePatch(map, Parse(R"({"metadata":{"finalizers":["x.io/f","x"]}})"));
   EXPECT_EQ(added.code, 422);
   EXPECT_THAT(std::string(added.message()),
               HasSubstr("metadata.finalizers: Forbidden: no new finalizers can be added if the "
@@ -108,10 +107,10 @@ TEST_F(DeleteTest, OtherKindsAnswerWithAStatus) {
   TestAnswer deleted = server.Delete(map);
   EXPECT_EQ(deleted.String({"kind"}), "Status");
   EXPECT_EQ(deleted.String({"status"}), "Success");
-  EXPECT_EQ(deleted.json.at("details"),
-            kube::Json(kube::json::object{{"name", "m"},
-                                          {"kind", "configmaps"},
-                                          {"uid", created.String({"metadata", "uid"})}}));
+  EXPECT_EQ(
+      deleted.json.at("details"),
+      kube::Json(kube::json::object{
+          {"name", "m"}, {"kind", "configmaps"}, {"uid", created.String({"metadata", "uid"})}}));
   TestAnswer missing = server.Delete(map);
   EXPECT_EQ(missing.code, 404);
   EXPECT_EQ(missing.message(), "configmaps \"m\" not found");
@@ -128,11 +127,12 @@ TEST_F(DeleteTest, PreconditionsHold) {
                         created.String({"metadata", "uid"})));
   TestAnswer version = server.Delete(map, Parse(R"({"preconditions":{"resourceVersion":"1"}})"));
   EXPECT_EQ(version.code, 409);
-  EXPECT_EQ(version.message(),
-            fmt::format("Operation cannot be fulfilled on ConfigMap \"m\": the ResourceVersion in "
-                        "the precondition (1) does not match the ResourceVersion in record ({}). The "
-                        "object might have been modified",
-                        created.String({"metadata", "resourceVersion"})));
+  EXPECT_EQ(
+      version.message(),
+      fmt::format("Operation cannot be fulfilled on ConfigMap \"m\": the ResourceVersion in "
+                  "the precondition (1) does not match the ResourceVersion in record ({}). The "
+                  "object might have been modified",
+                  created.String({"metadata", "resourceVersion"})));
   const kube::Json right = kube::json::object{
       {"preconditions", kube::json::object{{"uid", created.String({"metadata", "uid"})}}}};
   EXPECT_EQ(server.Delete(map, right).code, 200);
@@ -154,12 +154,13 @@ TEST_F(DeleteTest, PropagationIsLeftToTheGarbageCollector) {
 
 TEST_F(DeleteTest, BadOptions) {
   server.Post(kConfigMapsPath, TestConfigMap("m"));
-  TestAnswer both = server.Delete(
-      map, Parse(R"({"orphanDependents":true,"propagationPolicy":"Orphan"})"));
+  TestAnswer both =
+      server.Delete(map, Parse(R"({"orphanDependents":true,"propagationPolicy":"Orphan"})"));
   EXPECT_EQ(both.code, 422);
-  EXPECT_THAT(std::string(both.message()),
-              HasSubstr("DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: "
-                        "\"Orphan\": orphanDependents and deletionPropagation cannot be both set"));
+  EXPECT_THAT(
+      std::string(both.message()),
+      HasSubstr("DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: "
+                "\"Orphan\": orphanDependents and deletionPropagation cannot be both set"));
   EXPECT_EQ(server.Delete(map, Parse(R"({"gracePeriodSeconds":"x"})")).code, 400);
   EXPECT_EQ(server.Delete(map, Parse(R"({"kind":"Pod"})")).code, 400);
   EXPECT_EQ(server.Get(map).code, 200);
@@ -184,19 +185,21 @@ TEST_F(DeleteTest, CollectionsAreListedAsTheyGo) {
 
 TEST_F(DeleteTest, NamespacesWaitForTheirContent) {
   ASSERT_EQ(server.Post("/api/v1/namespaces", Parse(R"({"metadata":{"name":"x"}})")).code, 201);
-  TestAnswer wrong = server.Delete("/api/v1/namespaces/x",
-                                   Parse(R"({"preconditions":{"uid":"other"}})"));
-  EXPECT_THAT(std::string(wrong.message()),
-              HasSubstr("Operation cannot be fulfilled on namespaces \"x\": Precondition failed: UID "
-                        "in precondition: other, UID in object meta: "));
+  TestAnswer wrong =
+      server.Delete("/api/v1/namespaces/x", Parse(R"({"preconditions":{"uid":"other"}})"));
+  EXPECT_THAT(
+      std::string(wrong.message()),
+      HasSubstr("Operation cannot be fulfilled on namespaces \"x\": Precondition failed: UID "
+                "in precondition: other, UID in object meta: "));
   TestAnswer deleted = server.Delete("/api/v1/namespaces/x");
   ASSERT_EQ(deleted.code, 200) << deleted.body;
   EXPECT_EQ(deleted.String({"status", "phase"}), "Terminating");
   TestAnswer refused = server.Post("/api/v1/namespaces/x/pods", TestPod("p"));
   EXPECT_EQ(refused.code, 403);
-  EXPECT_EQ(refused.message(),
-            "pods \"p\" is forbidden: unable to create new content in namespace x because it is being "
-            "terminated");
+  EXPECT_EQ(
+      refused.message(),
+      "pods \"p\" is forbidden: unable to create new content in namespace x because it is being "
+      "terminated");
   EXPECT_EQ(kube::FindString(refused.json.at("details").at("causes").at(0), {"reason"}),
             "NamespaceTerminating");
   kube::Json ns = server.Get("/api/v1/namespaces/x").json;

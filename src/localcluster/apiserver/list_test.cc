@@ -252,8 +252,7 @@ TEST_F(ListTest, ServesMetadataAloneAndTables) {
   kube::HttpRequest request;
   request.target = "/api/v1/pods";
   request.user = TestServer::Admin();
-  request.headers.Set("Accept",
-                      "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+  request.headers.Set("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
   TestAnswer partial = server.Send(request);
   EXPECT_EQ(partial.String({"kind"}), "PartialObjectMetadataList");
   EXPECT_EQ(partial.String({"apiVersion"}), "meta.k8s.io/v1");

@@ -20,8 +20,23 @@ Status AcceptNamespace(const ResourceInfo& info, std::string_view ns, json::obje
     return BadRequest(
         "the namespace of the provided object does not match the namespace sent on the request");
   }
-  if (info.resource.namespaced) meta["namespace"] = ns;
+  if (info.resource.namespaced) {
+    meta["namespace"] = ns;
+  } else {
+    meta.erase("namespace");
+  }
   return absl::OkStatus();
+}
+
+// What is empty is not there.
+void DropEmpty(json::object& meta) {
+  for (const char* field : {"labels", "annotations", "ownerReferences", "finalizers"}) {
+    const Json* value = meta.if_contains(field);
+    if (value == nullptr) continue;
+    const bool empty = (value->is_object() && value->get_object().empty()) ||
+                       (value->is_array() && value->get_array().empty());
+    if (empty) meta.erase(field);
+  }
 }
 
 // Everything but metadata and status.
@@ -73,6 +88,7 @@ Status AcceptNewMeta(const ResourceInfo& info, std::string_view ns, Json& object
                             "deletionGracePeriodSeconds", "selfLink", "generation"}) {
     meta.erase(field);
   }
+  DropEmpty(meta);
   return AcceptNamespace(info, ns, meta);
 }
 
@@ -91,6 +107,7 @@ void CompleteNewMeta(Core& core, const ResourceInfo& info, Json& object) {
 Status AcceptUpdatedMeta(const ResourceInfo& info, std::string_view ns, std::string_view name,
                          Json& object, const Json& old) {
   json::object& meta = MetaOf(object);
+  DropEmpty(meta);
   SetIfUnset(meta, "name", name);
   if (const std::string_view own = StringAt(meta, "name"); own != name) {
     return BadRequest("the name of the object ({}) does not match the name on the URL ({})", own,

@@ -41,9 +41,12 @@ StatusOr<PatchKind> KindOf(const Request& request) {
 StatusOr<Json> ApplyPatch(PatchKind kind, const ResourceInfo& info, const Json& current,
                           const Json& patch) {
   switch (kind) {
-    case PatchKind::kJson: return kube::ApplyJsonPatch(current, patch);
-    case PatchKind::kMerge: return kube::ApplyMergePatch(current, patch);
-    case PatchKind::kStrategic: break;
+    case PatchKind::kJson:
+      return kube::ApplyJsonPatch(current, patch);
+    case PatchKind::kMerge:
+      return kube::ApplyMergePatch(current, patch);
+    case PatchKind::kStrategic:
+      break;
   }
   // Kinds without a schema have no lists that merge.
   if (info.type == nullptr) return kube::ApplyMergePatch(current, patch);
@@ -84,11 +87,10 @@ void WriteHandlers::Patch(RequestPtr request) {
   const StatusOr<PatchKind> kind = KindOf(*request);
   if (!kind.ok()) return RespondError(core_, *request, kind.status());
   if (request->query.Has("force")) {
-    return RespondError(
-        core_, *request,
-        kube::ToStatus(InvalidError(
-            kOptionsKind, "meta.k8s.io", "",
-            {Forbidden("force", "may not be specified for non-apply patch")})));
+    return RespondError(core_, *request,
+                        kube::ToStatus(InvalidError(
+                            kOptionsKind, "meta.k8s.io", "",
+                            {Forbidden("force", "may not be specified for non-apply patch")})));
   }
   StatusOr<Json> patch = kube::ParseJson(request->http.body);
   if (!patch.ok()) {
@@ -111,8 +113,7 @@ void WriteHandlers::Patch(RequestPtr request) {
       });
 }
 
-Status WriteHandlers::NormalizePatched(Request& request, FieldValidation validation,
-                                       Json& object) {
+Status WriteHandlers::NormalizePatched(Request& request, FieldValidation validation, Json& object) {
   if (!object.is_object()) return BadRequest("the patched object is not an object");
   RETURN_IF_ERROR(CheckKind(request.info->resource, object));
   std::vector<std::string> unknown;
@@ -123,8 +124,8 @@ Status WriteHandlers::NormalizePatched(Request& request, FieldValidation validat
 
 void WriteHandlers::Apply(RequestPtr request, WriteOptions options) {
   if (const FieldErrors errors = ValidateFieldManager(options.manager, true); !errors.empty()) {
-    return RespondError(
-        core_, *request, kube::ToStatus(InvalidError(kOptionsKind, "meta.k8s.io", "", errors)));
+    return RespondError(core_, *request,
+                        kube::ToStatus(InvalidError(kOptionsKind, "meta.k8s.io", "", errors)));
   }
   StatusOr<Json> applied = ReadApplied(*request, options);
   if (!applied.ok()) return RespondError(core_, *request, applied.status());

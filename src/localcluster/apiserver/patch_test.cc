@@ -23,22 +23,22 @@ class PatchTest : public testing::Test {
 };
 
 TEST_F(PatchTest, EveryKindOfPatch) {
-  EXPECT_EQ(Patch(R"([{"op":"add","path":"/data/j","value":"1"}])", kJsonPatch)
-                .String({"data", "j"}),
-            "1");
+  EXPECT_EQ(
+      Patch(R"([{"op":"add","path":"/data/j","value":"1"}])", kJsonPatch).String({"data", "j"}),
+      "1");
   EXPECT_EQ(Patch(R"({"data":{"m":"2"}})", "application/merge-patch+json").String({"data", "m"}),
             "2");
   EXPECT_EQ(Patch(R"({"data":{"s":"3"}})", kStrategic).String({"data", "s"}), "3");
-  EXPECT_EQ(Patch(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"p":"4"}})",
-                  kApply, "?fieldManager=me")
-                .String({"data", "p"}),
-            "4");
+  EXPECT_EQ(
+      Patch(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"p":"4"}})",
+            kApply, "?fieldManager=me")
+          .String({"data", "p"}),
+      "4");
   EXPECT_EQ(Patch("{}", "application/json").code, 415);
 }
 
 TEST_F(PatchTest, FailuresAreWordedAsKubernetesDoes) {
-  TestAnswer failed =
-      Patch(R"([{"op":"test","path":"/data/k","value":"other"}])", kJsonPatch);
+  TestAnswer failed = Patch(R"([{"op":"test","path":"/data/k","value":"other"}])", kJsonPatch);
   EXPECT_EQ(failed.code, 422);
   EXPECT_EQ(failed.reason(), "Invalid");
   EXPECT_EQ(failed.message(), "the server rejected our request due to an error in our request");
@@ -67,9 +67,9 @@ TEST_F(PatchTest, NameAndKindStay) {
 
 TEST_F(PatchTest, StrategicMergesListsByKey) {
   server.Post(kPodsPath, TestPod("p"));
-  TestAnswer patched = server.Send(
-      "PATCH", std::string(kPodsPath) + "/p",
-      R"({"spec":{"containers":[{"name":"c","image":"i:2"}]}})", kStrategic);
+  TestAnswer patched =
+      server.Send("PATCH", std::string(kPodsPath) + "/p",
+                  R"({"spec":{"containers":[{"name":"c","image":"i:2"}]}})", kStrategic);
   ASSERT_EQ(patched.code, 200) << patched.body;
   EXPECT_EQ(kube::FindString(patched.json.at("spec").at("containers").at(0), {"image"}), "i:2");
   EXPECT_EQ(kube::FindInt(patched.json, {"metadata", "generation"}), 2);
@@ -80,9 +80,10 @@ TEST_F(PatchTest, ApplyCreatesAndConflicts) {
   const char* body = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: s\ndata:\n  k: one\n";
   TestAnswer unnamed = server.Send("PATCH", target, body, kApply);
   EXPECT_EQ(unnamed.code, 422);
-  EXPECT_EQ(unnamed.message(),
-            "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for "
-            "apply patch");
+  EXPECT_EQ(
+      unnamed.message(),
+      "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for "
+      "apply patch");
   TestAnswer created = server.Send("PATCH", target + "?fieldManager=a", body, kApply);
   ASSERT_EQ(created.code, 201) << created.body;
   TestAnswer again = server.Send("PATCH", target + "?fieldManager=a", body, kApply);

@@ -6,8 +6,8 @@
 
 namespace koord::apiserver {
 
-// What a POST to a pod's subresources does: binding assigns it to a node, eviction deletes it if its
-// disruption budgets allow.
+// What a POST to a pod's subresources does: binding assigns it to a node, eviction deletes it if
+// its disruption budgets allow.
 class PodActions {
  public:
   PodActions(Core& core, Writer& writer);
@@ -22,6 +22,7 @@ class PodActions {
   void DeleteEvicted(std::shared_ptr<Eviction> eviction, std::string resource_version);
   // The budgets in the pod's namespace that select it.
   std::vector<kube::Json> BudgetsFor(const Eviction& eviction, const kube::Json& pod) const;
+  void Assign(RequestPtr request, WriteIntent intent, std::shared_ptr<const kube::Json> binding);
   void RespondCreated(RequestPtr request, Revision revision);
 
   Core& core_;

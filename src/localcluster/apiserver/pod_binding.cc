@@ -1,10 +1,10 @@
 #include <utility>
 
 #include "localcluster/apiserver/body.h"
-#include "localcluster/apiserver/registry/conditions.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/object_meta.h"
 #include "localcluster/apiserver/pod_actions.h"
+#include "localcluster/apiserver/registry/conditions.h"
 #include "localcluster/apiserver/registry/json_edit.h"
 #include "localcluster/apiserver/respond.h"
 #include "localcluster/apiserver/write_handlers.h"
@@ -75,18 +75,26 @@ void PodActions::Bind(RequestPtr request) {
   if (!options.ok()) return RespondError(core_, *request, options.status());
   StatusOr<Body> body = DecodeBody(*request, true);
   if (!body.ok()) return RespondError(core_, *request, body.status());
-  auto binding = std::make_shared<const Json>(std::move(body->object));
   // POST to `bindings` names the pod in the body only.
   const std::string name = request->subresource.empty()
-                               ? std::string(kube::FindString(*binding, {"metadata", "name"}))
+                               ? std::string(kube::FindString(body->object, {"metadata", "name"}))
                                : request->name;
-  if (const Status status = CheckBinding(*binding, name); !status.ok()) {
+  if (const Status status = CheckBinding(body->object, name); !status.ok()) {
     return RespondError(core_, *request, status);
   }
   WriteIntent intent = IntentOf(request, *options);
   intent.info = pods_;
   intent.name = name;
   intent.subresource = "binding";
+  writer_.Admit(intent, Operation::kCreate, std::move(body->object),
+                [this, request, intent](StatusOr<Json> binding) {
+                  if (!binding.ok()) return RespondError(core_, *request, binding.status());
+                  Assign(request, intent, std::make_shared<const Json>(*std::move(binding)));
+                });
+}
+
+void PodActions::Assign(RequestPtr request, WriteIntent intent,
+                        std::shared_ptr<const Json> binding) {
   writer_.Update(
       std::move(intent),
       [this, binding](const Json& current) -> StatusOr<Json> {

@@ -3,10 +3,10 @@
 #include "kube/resources.h"
 #include "kube/selectors.h"
 #include "localcluster/apiserver/body.h"
-#include "localcluster/apiserver/registry/conditions.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/object_meta.h"
 #include "localcluster/apiserver/pod_actions.h"
+#include "localcluster/apiserver/registry/conditions.h"
 #include "localcluster/apiserver/registry/json_edit.h"
 #include "localcluster/apiserver/respond.h"
 #include "localcluster/apiserver/versions.h"
@@ -51,7 +51,8 @@ bool IsReady(const Json& pod) {
 }
 
 bool MayEvictUnhealthy(const Json& budget) {
-  if (kube::FindString(budget, {"spec", "unhealthyPodEvictionPolicy"}) == "AlwaysAllow") return true;
+  if (kube::FindString(budget, {"spec", "unhealthyPodEvictionPolicy"}) == "AlwaysAllow")
+    return true;
   const int64_t desired = kube::FindInt(budget, {"status", "desiredHealthy"});
   return desired > 0 && kube::FindInt(budget, {"status", "currentHealthy"}) >= desired;
 }
@@ -69,7 +70,8 @@ std::string WhyExhausted(const Json& budget) {
   const std::string_view message = kube::FindString(condition, {"message"});
   if (refused && reason == "SyncFailed") {
     return fmt::format(
-        "The disruption budget {} does not allow evicting pods currently because it failed sync: {}",
+        "The disruption budget {} does not allow evicting pods currently because it failed sync: "
+        "{}",
         name, message);
   }
   if (current <= desired) {
@@ -93,7 +95,8 @@ StatusOr<Json> SpendDisruption(const Json& budget, std::string_view pod, std::st
   }
   const int64_t allowed = kube::FindInt(budget, {"status", "disruptionsAllowed"});
   if (allowed < 0) {
-    return ForbiddenObject(kube::kPodDisruptionBudgets, name, "pdb disruptions allowed is negative");
+    return ForbiddenObject(kube::kPodDisruptionBudgets, name,
+                           "pdb disruptions allowed is negative");
   }
   const json::object* disrupted = kube::FindObject(budget, {"status", "disruptedPods"});
   if (disrupted != nullptr && disrupted->size() > kMaxDisruptedPods) {
@@ -222,17 +225,17 @@ void PodActions::DeleteEvicted(std::shared_ptr<Eviction> eviction, std::string r
                        .message = "Eviction API: evicting",
                        .time = now});
   };
-  writer_.Delete(std::move(intent), std::move(options),
-                 [this, eviction, pinned](const StatusOr<Written>& written) {
-                   if (written.ok()) {
-                     return RespondCreated(eviction->request, written->entry->revision);
-                   }
-                   if (pinned && kube::IsConflict(written.status()) &&
-                       ++eviction->attempts < kAttempts) {
-                     return core_.After(kRetryAfter, [this, eviction] { EvictAttempt(eviction); });
-                   }
-                   RespondError(core_, *eviction->request, written.status());
-                 });
+  writer_.Delete(
+      std::move(intent), std::move(options),
+      [this, eviction, pinned](const StatusOr<Written>& written) {
+        if (written.ok()) {
+          return RespondCreated(eviction->request, written->entry->revision);
+        }
+        if (pinned && kube::IsConflict(written.status()) && ++eviction->attempts < kAttempts) {
+          return core_.After(kRetryAfter, [this, eviction] { EvictAttempt(eviction); });
+        }
+        RespondError(core_, *eviction->request, written.status());
+      });
 }
 
 }  // namespace koord::apiserver

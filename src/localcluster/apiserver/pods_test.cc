@@ -28,8 +28,9 @@ class PodsTest : public testing::Test {
     return server.Post(pod + "/binding", binding);
   }
   TestAnswer Evict() {
-    return server.Post(pod + "/eviction",
-                       Parse(R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p"}})"));
+    return server.Post(
+        pod + "/eviction",
+        Parse(R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"p"}})"));
   }
   // A running, ready pod with label app=x.
   void CreateRunning(bool ready = true) {
@@ -38,13 +39,15 @@ class PodsTest : public testing::Test {
     ASSERT_EQ(server.Post(kPodsPath, object).code, 201);
     ASSERT_EQ(Bind("n1").code, 201);
     const char* status = ready ? "True" : "False";
-    ASSERT_EQ(server
-                  .MergePatch(pod + "/status",
-                              Parse(fmt::format(
-                                  R"({{"status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"{}"}}]}}}})",
-                                  status)))
-                  .code,
-              200);
+    ASSERT_EQ(
+        server
+            .MergePatch(
+                pod + "/status",
+                Parse(fmt::format(
+                    R"({{"status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"{}"}}]}}}})",
+                    status)))
+            .code,
+        200);
   }
   void CreateBudget(std::string_view name, std::string_view status) {
     TestAnswer created = server.Post(
@@ -78,9 +81,10 @@ TEST_F(PodsTest, BindsOnce) {
   TestAnswer twice = Bind("n2");
   EXPECT_EQ(twice.code, 409);
   EXPECT_EQ(twice.reason(), "Conflict");
-  EXPECT_EQ(twice.message(),
-            "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node "
-            "\"n1\"");
+  EXPECT_EQ(
+      twice.message(),
+      "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node "
+      "\"n1\"");
 }
 
 TEST_F(PodsTest, BindingRefusals) {
@@ -93,10 +97,9 @@ TEST_F(PodsTest, BindingRefusals) {
   EXPECT_EQ(nowhere.message(), "target.name: Required value");
   EXPECT_EQ(Bind("n1", R"({"uid":"other"})").code, 409);
   EXPECT_EQ(Bind("n1", R"({"resourceVersion":"1"})").code, 409);
-  EXPECT_EQ(server.Post(std::string(kPodsPath) + "/q/binding",
-                        Parse(R"({"target":{"name":"n1"}})"))
-                .code,
-            404);
+  EXPECT_EQ(
+      server.Post(std::string(kPodsPath) + "/q/binding", Parse(R"({"target":{"name":"n1"}})")).code,
+      404);
 
   kube::Json gated = TestPod("g");
   kube::At(gated, {"spec", "schedulingGates"}) = Parse(R"([{"name":"x.io/g"}])");
@@ -107,8 +110,8 @@ TEST_F(PodsTest, BindingRefusals) {
   EXPECT_EQ(kube::FindString(*scheduled, {"reason"}), "SchedulingGated");
   EXPECT_EQ(kube::FindString(*scheduled, {"message"}),
             "Scheduling is blocked due to non-empty scheduling gates");
-  TestAnswer blocked = server.Post(std::string(kPodsPath) + "/g/binding",
-                                   Parse(R"({"target":{"name":"n1"}})"));
+  TestAnswer blocked =
+      server.Post(std::string(kPodsPath) + "/g/binding", Parse(R"({"target":{"name":"n1"}})"));
   EXPECT_EQ(blocked.message(),
             "Operation cannot be fulfilled on pods/binding \"g\": pod g has non-empty "
             ".spec.schedulingGates");
@@ -131,8 +134,7 @@ TEST_F(PodsTest, EvictionAsksTheBudget) {
   TestAnswer refused = Evict();
   EXPECT_EQ(refused.code, 429);
   EXPECT_EQ(refused.reason(), "TooManyRequests");
-  EXPECT_EQ(refused.message(),
-            "Cannot evict pod as it would violate the pod's disruption budget.");
+  EXPECT_EQ(refused.message(), "Cannot evict pod as it would violate the pod's disruption budget.");
   const kube::Json& cause = refused.json.at("details").at("causes").at(0);
   EXPECT_EQ(kube::FindString(cause, {"reason"}), "DisruptionBudget");
   EXPECT_EQ(kube::FindString(cause, {"message"}),
@@ -188,14 +190,12 @@ TEST_F(PodsTest, EvictionRefusesTwoBudgets) {
   CreateBudget("c", R"({"observedGeneration":1,"disruptionsAllowed":1})");
   TestAnswer refused = Evict();
   EXPECT_EQ(refused.code, 500);
-  EXPECT_EQ(refused.message(),
-            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
-            "support.");
+  EXPECT_EQ(
+      refused.message(),
+      "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
+      "support.");
   server.Delete(std::string(kBudgets) + "/c");
-  EXPECT_EQ(server
-                .Post(pod + "/eviction?dryRun=All",
-                      Parse(R"({"metadata":{"name":"p"}})"))
-                .code,
+  EXPECT_EQ(server.Post(pod + "/eviction?dryRun=All", Parse(R"({"metadata":{"name":"p"}})")).code,
             201);
   EXPECT_EQ(server.Get(pod).String({"metadata", "deletionTimestamp"}), "");
   EXPECT_EQ(server.Post(pod + "/eviction", Parse(R"({"metadata":{"name":"q"}})")).code, 400);
@@ -206,8 +206,9 @@ TEST_F(PodsTest, AdmissionFillsInPriorityAccountAndTolerations) {
   EXPECT_EQ(kube::FindInt(plain.json, {"spec", "priority"}, -1), 0);
   EXPECT_EQ(plain.String({"spec", "preemptionPolicy"}), "PreemptLowerPriority");
   EXPECT_EQ(plain.String({"spec", "serviceAccountName"}), "default");
-  EXPECT_EQ(plain.json.at("spec").at("tolerations"),
-            Parse(R"([{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",
+  EXPECT_EQ(
+      plain.json.at("spec").at("tolerations"),
+      Parse(R"([{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",
                        "tolerationSeconds":300},
                       {"key":"node.kubernetes.io/unreachable","operator":"Exists",
                        "effect":"NoExecute","tolerationSeconds":300}])"));
@@ -239,25 +240,26 @@ TEST_F(PodsTest, SpecIsFixedButForAFewFields) {
   EXPECT_THAT(std::string(moved.message()),
               HasSubstr("spec: Forbidden: pod updates may not change fields other than "
                         "`spec.containers[*].image`,`spec.initContainers[*].image`,"));
-  TestAnswer resized = server.Send(
-      "PATCH", pod + "/resize",
-      R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}})",
-      "application/strategic-merge-patch+json");
+  TestAnswer resized =
+      server.Send("PATCH", pod + "/resize",
+                  R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}})",
+                  "application/strategic-merge-patch+json");
   ASSERT_EQ(resized.code, 200) << resized.body;
   EXPECT_EQ(kube::FindString(resized.json.at("spec").at("containers").at(0),
                              {"resources", "requests", "cpu"}),
             "1");
-  TestAnswer debug = server.Send(
-      "PATCH", pod + "/ephemeralcontainers",
-      R"({"spec":{"ephemeralContainers":[{"name":"d","image":"busybox"}]}})",
-      "application/strategic-merge-patch+json");
+  TestAnswer debug =
+      server.Send("PATCH", pod + "/ephemeralcontainers",
+                  R"({"spec":{"ephemeralContainers":[{"name":"d","image":"busybox"}]}})",
+                  "application/strategic-merge-patch+json");
   ASSERT_EQ(debug.code, 200) << debug.body;
   EXPECT_EQ(debug.json.at("spec").at("ephemeralContainers").as_array().size(), 1u);
 }
 
 TEST_F(PodsTest, StatusKeepsIpsTogether) {
   server.Post(kPodsPath, TestPod("p"));
-  TestAnswer first = server.MergePatch(pod + "/status", Parse(R"({"status":{"podIP":"10.0.0.1"}})"));
+  TestAnswer first =
+      server.MergePatch(pod + "/status", Parse(R"({"status":{"podIP":"10.0.0.1"}})"));
   EXPECT_EQ(first.json.at("status").at("podIPs"), Parse(R"([{"ip":"10.0.0.1"}])"));
   TestAnswer second =
       server.MergePatch(pod + "/status", Parse(R"({"status":{"podIP":"10.0.0.2"}})"));

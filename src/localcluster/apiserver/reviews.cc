@@ -36,11 +36,10 @@ Json UserJson(const kube::UserInfo& user) {
 
 Json TokenStatus(const Core& core, const Json& review) {
   const std::string_view token = kube::FindString(review, {"spec", "token"});
-  const auto user =
-      core.options.review_token ? core.options.review_token(token) : std::nullopt;
+  const auto user = core.options.review_token ? core.options.review_token(token) : std::nullopt;
   if (!user) {
-    return json::object{{"authenticated", false}, {"user", json::object()},
-                        {"error", "invalid bearer token"}};
+    return json::object{
+        {"authenticated", false}, {"user", json::object()}, {"error", "invalid bearer token"}};
   }
   return json::object{{"authenticated", true}, {"user", UserJson(*user)}};
 }
@@ -62,10 +61,9 @@ Json AccessStatus(bool allowed) {
 Json AllRules() {
   const json::array any{"*"};
   return json::object{
-      {"resourceRules", json::array{json::object{
-                            {"verbs", any}, {"apiGroups", any}, {"resources", any}}}},
-      {"nonResourceRules",
-       json::array{json::object{{"verbs", any}, {"nonResourceURLs", any}}}},
+      {"resourceRules",
+       json::array{json::object{{"verbs", any}, {"apiGroups", any}, {"resources", any}}}},
+      {"nonResourceRules", json::array{json::object{{"verbs", any}, {"nonResourceURLs", any}}}},
       {"incomplete", false}};
 }
 
@@ -124,11 +122,11 @@ void IssueToken(Core& core, Request& request) {
   }
   const int64_t seconds = kube::FindInt(*body, {"spec", "expirationSeconds"}, kTokenSeconds);
   if (seconds < kMinTokenSeconds) {
-    return RespondError(core, request,
-                        kube::ToStatus(InvalidError(
-                            "TokenRequest", kind.group, "",
-                            {Invalid("spec.expirationSeconds", Json(seconds),
-                                     "may not specify a duration less than 10 minutes")})));
+    return RespondError(
+        core, request,
+        kube::ToStatus(InvalidError("TokenRequest", kind.group, "",
+                                    {Invalid("spec.expirationSeconds", Json(seconds),
+                                             "may not specify a duration less than 10 minutes")})));
   }
   kube::At(*body, {"spec", "expirationSeconds"}) = seconds;
   const StatusOr<std::string> token =

@@ -129,10 +129,11 @@ TEST(RoutingTest, RefusesUnknownBodyTypes) {
   EXPECT_EQ(answer.message(),
             "the body of the request was in an unknown format - accepted media types include: "
             "application/json, application/yaml, application/vnd.kubernetes.protobuf");
-  EXPECT_EQ(server.Send("POST", kConfigMapsPath, "metadata: {name: y}\ndata: {a: b}\n",
-                        "application/yaml")
-                .code,
-            201);
+  EXPECT_EQ(
+      server
+          .Send("POST", kConfigMapsPath, "metadata: {name: y}\ndata: {a: b}\n", "application/yaml")
+          .code,
+      201);
   for (const char* body : {"", "{", "[]", "null", "\"x\""}) {
     EXPECT_EQ(server.Send("POST", kConfigMapsPath, body).code, 400) << body;
   }

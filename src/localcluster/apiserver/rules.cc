@@ -116,10 +116,26 @@ void Append(FieldErrors& errors, FieldErrors more) {
                 std::make_move_iterator(more.end()));
 }
 
+// Whoever scales an object reads these as counts.
+FieldErrors ValidateScale(const ScalePaths& scale, const Json& object) {
+  FieldErrors errors;
+  const std::pair<const JsonPath*, const char*> counts[] = {
+      {&scale.spec_replicas, ".spec.replicas"}, {&scale.status_replicas, ".status.replicas"}};
+  for (const auto& [path, name] : counts) {
+    const Json* value = path->First(object);
+    if (value == nullptr || !value->is_int64() || value->get_int64() >= 0) continue;
+    errors.push_back(Invalid(name, *value, "should be a non-negative integer"));
+  }
+  return errors;
+}
+
 FieldErrors ValidateCustom(const Core& core, const ResourceInfo& info, const Json& object,
                            const Json* old) {
   const CustomVersion* version = core.FindCustomVersion(info);
-  return version == nullptr ? FieldErrors() : version->schema->Validate(object, old);
+  if (version == nullptr) return {};
+  FieldErrors errors = version->schema->Validate(object, old);
+  if (version->scale) Append(errors, ValidateScale(*version->scale, object));
+  return errors;
 }
 
 void ValidateContent(const Core& core, const ResourceInfo& info, const Json& object,
@@ -129,6 +145,23 @@ void ValidateContent(const Core& core, const ResourceInfo& info, const Json& obj
   if (IsWebhookConfiguration(info)) Append(errors, ValidateWebhookConfiguration(object));
   const Strategy& strategy = StrategyOf(info);
   if (strategy.validate != nullptr) strategy.validate(object, errors);
+}
+
+// Counts that clients read as required are there from the first moment, and stay when they are
+// zero.
+void SetZeroCounts(const kube::Resource& resource, Json& object) {
+  static const std::map<std::string_view, std::vector<const char*>> kCounts{
+      {"poddisruptionbudgets",
+       {"currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"}},
+      {"daemonsets",
+       {"currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"}},
+      {"replicasets", {"replicas"}},
+      {"replicationcontrollers", {"replicas"}},
+      {"statefulsets", {"replicas", "availableReplicas"}},
+  };
+  const auto it = kCounts.find(resource.resource);
+  if (it == kCounts.end()) return;
+  for (const char* count : it->second) kube::At(object, {"status", count}) = 0;
 }
 
 }  // namespace
@@ -142,7 +175,10 @@ void SetBuiltinDefaults(const ResourceInfo& info, Json& object) {
 
 void PrepareCreate(const Core& core, const ResourceInfo& info, Json& object) {
   const Strategy& strategy = StrategyOf(info);
-  if (info.has_status() && !strategy.keeps_status_on_create) object.as_object().erase("status");
+  if (info.has_status() && !strategy.keeps_status_on_create) {
+    object.as_object().erase("status");
+    SetZeroCounts(info.resource, object);
+  }
   if (strategy.prepare_create != nullptr) strategy.prepare_create(object);
   if (IsDefinition(info)) AcceptDefinition(core, object);
 }

@@ -37,9 +37,9 @@ std::string SelectorText(const ResourceInfo& info, const Json& object) {
 }
 
 Status InvalidReplicas(std::string_view name, const Json& value) {
-  return kube::ToStatus(InvalidError(
-      "Scale", "autoscaling", name,
-      {Invalid("spec.replicas", value, "must be greater than or equal to 0")}));
+  return kube::ToStatus(
+      InvalidError("Scale", "autoscaling", name,
+                   {Invalid("spec.replicas", value, "must be greater than or equal to 0")}));
 }
 
 }  // namespace
@@ -156,8 +156,8 @@ void ScaleHandlers::Write(RequestPtr request, std::string_view options_kind,
   if (!options.ok()) return RespondError(core_, *request, options.status());
   writer_.Update(
       IntentOf(request, *options),
-      [this, info = request->info, change = std::move(change)](
-          const Json& current) -> StatusOr<Json> {
+      [this, info = request->info,
+       change = std::move(change)](const Json& current) -> StatusOr<Json> {
         ASSIGN_OR_RETURN(const Json scale, change(ScaleOf(*info, current)));
         return WithScale(*info, current, scale);
       },

@@ -5,8 +5,8 @@
 
 namespace koord::apiserver {
 
-// The scale subresource: replicas of a workload, built in or custom, in the one shape that autoscalers
-// and `kubectl scale` know.
+// The scale subresource: replicas of a workload, built in or custom, in the one shape that
+// autoscalers and `kubectl scale` know.
 class ScaleHandlers {
  public:
   ScaleHandlers(Core& core, Writer& writer) : core_(core), writer_(writer) {}

@@ -51,7 +51,8 @@ Status AssignIp(Core& core, const Taken& taken, json::object& spec) {
     const std::string candidate = RandomIp(core.random);
     if (!taken.ips.contains(candidate)) ip = candidate;
   }
-  if (ip.empty()) return Error(500, "InternalError", "Internal error occurred: no cluster IP is free");
+  if (ip.empty())
+    return Error(500, "InternalError", "Internal error occurred: no cluster IP is free");
   spec["clusterIP"] = ip;
   SetIfUnset(spec, "clusterIPs", json::array{ip});
   return absl::OkStatus();
@@ -64,8 +65,7 @@ Status AssignNodePorts(Core& core, Taken& taken, json::object& spec) {
     if (kube::FindInt(port, {"nodePort"}) != 0) continue;
     int64_t chosen = 0;
     for (int attempt = 0; chosen == 0 && attempt < kAttempts; ++attempt) {
-      const auto candidate =
-          kFirstNodePort + static_cast<int64_t>(core.random.Below(kNodePorts));
+      const auto candidate = kFirstNodePort + static_cast<int64_t>(core.random.Below(kNodePorts));
       if (taken.node_ports.insert(candidate).second) chosen = candidate;
     }
     if (chosen == 0) {

@@ -112,9 +112,8 @@ TEST_F(WatchTest, InitialEventsEndWithAMarkedBookmark) {
 
 TEST_F(WatchTest, SendInitialEventsFalseStartsNow) {
   server.Post(kConfigMapsPath, TestConfigMap("a"));
-  auto watch = server.Watch(
-      std::string(kConfigMapsPath) +
-      "?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan");
+  auto watch = server.Watch(std::string(kConfigMapsPath) +
+                            "?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan");
   EXPECT_THAT(watch->TakeEventNames(), IsEmpty());
   server.Post(kConfigMapsPath, TestConfigMap("b"));
   EXPECT_THAT(watch->TakeEventNames(), ElementsAre("ADDED b"));
@@ -127,7 +126,8 @@ TEST_F(WatchTest, RefusesContradictoryOptions) {
   };
   const Case cases[] = {
       {"sendInitialEvents=true",
-       "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents "
+       "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: "
+       "sendInitialEvents "
        "requires setting resourceVersionMatch to NotOlderThan"},
       {"resourceVersionMatch=NotOlderThan",
        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"},

@@ -95,8 +95,9 @@ TEST_F(WriteTest, CreateRefusals) {
   kube::At(elsewhere, {"metadata", "namespace"}) = "kube-system";
   answer = server.Post(kPodsPath, elsewhere);
   EXPECT_EQ(answer.code, 400);
-  EXPECT_EQ(answer.message(),
-            "the namespace of the provided object does not match the namespace sent on the request");
+  EXPECT_EQ(
+      answer.message(),
+      "the namespace of the provided object does not match the namespace sent on the request");
 
   answer = server.Post("/api/v1/namespaces/nowhere/pods", TestPod("a"));
   EXPECT_EQ(answer.code, 404);
@@ -128,19 +129,21 @@ TEST_F(WriteTest, UpdatesCompareVersions) {
   TestAnswer stale = server.Put(std::string(kConfigMapsPath) + "/a", map);
   EXPECT_EQ(stale.code, 409);
   EXPECT_EQ(stale.reason(), "Conflict");
-  EXPECT_EQ(stale.message(),
-            "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please "
-            "apply your changes to the latest version and try again");
+  EXPECT_EQ(
+      stale.message(),
+      "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please "
+      "apply your changes to the latest version and try again");
   // Without a version the last writer wins.
   EXPECT_EQ(server.Put(std::string(kConfigMapsPath) + "/a", TestConfigMap("a")).code, 200);
   kube::Json other_uid = TestConfigMap("a");
   kube::At(other_uid, {"metadata", "uid"}) = "other";
   TestAnswer wrong = server.Put(std::string(kConfigMapsPath) + "/a", other_uid);
   EXPECT_EQ(wrong.code, 409);
-  EXPECT_THAT(std::string(wrong.message()),
-              HasSubstr(fmt::format("Precondition failed: UID in precondition: other, UID in object "
-                                    "meta: {}",
-                                    created.String({"metadata", "uid"}))));
+  EXPECT_THAT(
+      std::string(wrong.message()),
+      HasSubstr(fmt::format("Precondition failed: UID in precondition: other, UID in object "
+                            "meta: {}",
+                            created.String({"metadata", "uid"}))));
 }
 
 TEST_F(WriteTest, SomeKindsWantAVersion) {
@@ -165,8 +168,7 @@ TEST_F(WriteTest, TheNameInTheUrlCounts) {
   server.Post(kConfigMapsPath, TestConfigMap("a"));
   TestAnswer answer = server.Put(std::string(kConfigMapsPath) + "/a", TestConfigMap("b"));
   EXPECT_EQ(answer.code, 400);
-  EXPECT_EQ(answer.message(),
-            "the name of the object (b) does not match the name on the URL (a)");
+  EXPECT_EQ(answer.message(), "the name of the object (b) does not match the name on the URL (a)");
   kube::Json unnamed = TestConfigMap("a");
   unnamed.as_object()["metadata"] = kube::json::object();
   EXPECT_EQ(server.Put(std::string(kConfigMapsPath) + "/a", unnamed).code, 200);
@@ -205,9 +207,10 @@ TEST_F(WriteTest, DeletionFieldsBelongToDelete) {
       server.MergePatch(std::string(kConfigMapsPath) + "/a",
                         Parse(R"({"metadata":{"deletionTimestamp":"2026-07-01T00:00:00Z"}})"));
   EXPECT_EQ(answer.code, 422);
-  EXPECT_THAT(std::string(answer.message()),
-              HasSubstr("metadata.deletionTimestamp: Invalid value: \"2026-07-01T00:00:00Z\": field "
-                        "is immutable"));
+  EXPECT_THAT(
+      std::string(answer.message()),
+      HasSubstr("metadata.deletionTimestamp: Invalid value: \"2026-07-01T00:00:00Z\": field "
+                "is immutable"));
 }
 
 TEST_F(WriteTest, UnknownFieldsWarnOrFail) {
@@ -216,25 +219,26 @@ TEST_F(WriteTest, UnknownFieldsWarnOrFail) {
   kube::At(pod, {"metadata", "bar"}) = 1;
   TestAnswer strict = server.Post(std::string(kPodsPath) + "?fieldValidation=Strict", pod);
   EXPECT_EQ(strict.code, 400);
-  EXPECT_EQ(strict.message(),
-            "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field "
-            "\"metadata.bar\", unknown field \"spec.foo\"");
+  EXPECT_EQ(
+      strict.message(),
+      "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field "
+      "\"metadata.bar\", unknown field \"spec.foo\"");
   TestAnswer ignored =
       server.Post(std::string(kPodsPath) + "?fieldValidation=Ignore&dryRun=All", pod);
   EXPECT_EQ(ignored.code, 201);
   EXPECT_THAT(ignored.warnings(), IsEmpty());
   TestAnswer warned = server.Post(kPodsPath, pod);
   EXPECT_EQ(warned.code, 201);
-  EXPECT_THAT(warned.warnings(),
-              ElementsAre(R"(299 - "unknown field \"metadata.bar\"")",
-                          R"(299 - "unknown field \"spec.foo\"")"));
+  EXPECT_THAT(warned.warnings(), ElementsAre(R"(299 - "unknown field \"metadata.bar\"")",
+                                             R"(299 - "unknown field \"spec.foo\"")"));
   EXPECT_EQ(kube::Find(warned.json, {"spec", "foo"}), nullptr);
 
   TestAnswer bad = server.Post(std::string(kPodsPath) + "?fieldValidation=foo", pod);
   EXPECT_EQ(bad.code, 422);
-  EXPECT_EQ(bad.message(),
-            "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: \"foo\": "
-            "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"");
+  EXPECT_EQ(
+      bad.message(),
+      "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: \"foo\": "
+      "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"");
 }
 
 TEST_F(WriteTest, DuplicateFieldsWarnOrFail) {
@@ -242,7 +246,8 @@ TEST_F(WriteTest, DuplicateFieldsWarnOrFail) {
   TestAnswer warned = server.Send("POST", std::string(kConfigMapsPath) + "?dryRun=All", body);
   EXPECT_THAT(warned.warnings(), ElementsAre(R"(299 - "duplicate field \"data.x\"")"));
   EXPECT_EQ(
-      server.Send("POST", std::string(kConfigMapsPath) + "?fieldValidation=Strict", body).code, 400);
+      server.Send("POST", std::string(kConfigMapsPath) + "?fieldValidation=Strict", body).code,
+      400);
 }
 
 TEST_F(WriteTest, TypesAreChecked) {

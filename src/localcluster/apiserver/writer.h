@@ -23,7 +23,7 @@ struct WriteIntent {
   std::string name;         // empty on create: the object says it
   std::string subresource;  // which part of the object the write is about
   kube::UserInfo user;
-  std::string manager;  // owner of the fields that are written; empty: ownership is not tracked
+  std::string manager;   // owner of the fields that are written; empty: ownership is not tracked
   bool tracked = false;  // the object carries the right owners already
   bool dry_run = false;
   // A write that lost a race is tried again on the newer object.
@@ -64,6 +64,9 @@ class Writer {
   void Create(WriteIntent intent, kube::Json object, Done done);
   void Update(WriteIntent intent, Transform transform, Done done);
   void Delete(WriteIntent intent, DeleteOptions options, Done done);
+  // Shows `object` to admission without storing it: what is sent to a subresource.
+  void Admit(WriteIntent intent, Operation operation, kube::Json object,
+             absl::AnyInvocable<void(StatusOr<kube::Json>)> done);
 
  private:
   class Creation;

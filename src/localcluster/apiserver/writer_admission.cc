@@ -56,6 +56,12 @@ AdmissionRequest RequestFor(const Core& core, const WriteIntent& intent, Operati
     std::vector<std::string> unknown;
     return Normalize(core, *info, object, unknown);
   };
+  const Subresource* part = intent.info->FindSubresource(intent.subresource);
+  if (operation == Operation::kCreate && part != nullptr) {
+    // What is sent is of a kind of its own: a Binding, not a Pod.
+    request.resource.kind = part->kind.kind;
+    request.normalize = nullptr;
+  }
   return request;
 }
 
@@ -108,6 +114,26 @@ void ValidateByWebhooks(Webhooks& webhooks, const Core& core, const WriteIntent&
                       Warn(intent, outcome.warnings);
                       done(outcome.status);
                     });
+}
+
+void Writer::Admit(WriteIntent intent, Operation operation, kube::Json object,
+                   absl::AnyInvocable<void(StatusOr<kube::Json>)> done) {
+  struct State {
+    WriteIntent intent;
+    kube::Json object;
+    absl::AnyInvocable<void(StatusOr<kube::Json>)> done;
+  };
+  auto state =
+      std::make_shared<State>(State{std::move(intent), std::move(object), std::move(done)});
+  MutateByWebhooks(webhooks_, core_, state->intent, operation, state->object, nullptr,
+                   [this, state, operation](const Status& mutated) {
+                     if (!mutated.ok()) return state->done(mutated);
+                     ValidateByWebhooks(webhooks_, core_, state->intent, operation, state->object,
+                                        nullptr, [state](const Status& validated) {
+                                          if (!validated.ok()) return state->done(validated);
+                                          state->done(std::move(state->object));
+                                        });
+                   });
 }
 
 }  // namespace koord::apiserver

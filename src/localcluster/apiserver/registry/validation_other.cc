@@ -128,7 +128,10 @@ void ValidateSecretUpdate(const Json& object, const Json& old, FieldErrors& erro
 
 void ValidateEvent(const Json& object, FieldErrors& errors) {
   const std::string_view ns = kube::FindString(object, {"metadata", "namespace"});
-  const std::string_view about = kube::FindString(object, {"involvedObject", "namespace"});
+  // Under either of its names: events come in two versions.
+  const std::string_view about =
+      kube::FindString(object, {"involvedObject", "namespace"},
+                       kube::FindString(object, {"regarding", "namespace"}));
   if (about.empty()) {
     if (ns != "default" && ns != "kube-system") {
       errors.push_back(

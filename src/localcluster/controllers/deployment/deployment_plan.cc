@@ -203,8 +203,11 @@ class Rollout {
 
   void SetOwnRevision(const std::string& revision) {
     if (kube::ValueOf(deployment_.metadata.annotations, kRevision) == revision) return;
-    plan_.Add(MergePatch(kube::kDeployments, deployment_.metadata,
-                         {{"metadata", {{"annotations", {{kRevision, revision}}}}}}));
+    Write write = MergePatch(kube::kDeployments, deployment_.metadata,
+                             {{"metadata", {{"annotations", {{kRevision, revision}}}}}});
+    // On the main endpoint an annotation would count as a new generation.
+    write.subresource = "status";
+    plan_.Add(std::move(write));
   }
 
   void SetSize(const kube::ReplicaSet& set, int32_t size) {
