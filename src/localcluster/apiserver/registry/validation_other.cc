@@ -11,6 +11,7 @@ namespace koord::apiserver {
 namespace {
 
 constexpr size_t kMaxDataSize = 1024 * 1024;
+constexpr size_t kMaxNote = 1024;
 constexpr int64_t kHighestUserPriority = 1'000'000'000;
 
 // [-._a-zA-Z0-9]+, as a file name in a volume.
@@ -47,6 +48,16 @@ const json::object* SpecOf(const Json& object, FieldErrors& errors) {
   const json::object* spec = kube::FindObject(object, {"spec"});
   if (spec == nullptr) errors.push_back(Required("spec"));
   return spec;
+}
+
+// An event lives with the object that it is about; those of cluster-scoped objects in `default`.
+void CheckEventNamespace(const Json& event, std::string_view about, FieldErrors& errors) {
+  const std::string_view ns = kube::FindString(event, {"metadata", "namespace"});
+  const std::string_view object_ns = kube::FindString(event, {about, "namespace"});
+  const bool fits = object_ns.empty() ? ns == "default" || ns == "kube-system" : object_ns == ns;
+  if (fits) return;
+  errors.push_back(Invalid(std::string(about) + ".namespace", Text(object_ns),
+                           "does not match event.namespace"));
 }
 
 void ValidateTaints(const json::object& spec, FieldErrors& errors) {
@@ -127,16 +138,21 @@ void ValidateSecretUpdate(const Json& object, const Json& old, FieldErrors& erro
 }
 
 void ValidateEvent(const Json& object, FieldErrors& errors) {
-  const std::string_view ns = kube::FindString(object, {"metadata", "namespace"});
-  const std::string_view about = kube::FindString(object, {"involvedObject", "namespace"});
-  if (about.empty()) {
-    if (ns != "default" && ns != "kube-system") {
-      errors.push_back(
-          Invalid("involvedObject.namespace", Text(about), "does not match event.namespace"));
-    }
-  } else if (about != ns) {
-    errors.push_back(
-        Invalid("involvedObject.namespace", Text(about), "does not match event.namespace"));
+  CheckEventNamespace(object, "involvedObject", errors);
+}
+
+void ValidateEventV1(const Json& object, FieldErrors& errors) {
+  CheckEventNamespace(object, "regarding", errors);
+  for (const char* field :
+       {"eventTime", "reportingController", "reportingInstance", "action", "reason"}) {
+    if (kube::FindString(object, {field}).empty()) errors.push_back(Required(field));
+  }
+  const std::string_view type = kube::FindString(object, {"type"});
+  if (type != "Normal" && type != "Warning") {
+    errors.push_back(Invalid("type", Text(type), "has invalid value: " + std::string(type)));
+  }
+  if (kube::FindString(object, {"note"}).size() > kMaxNote) {
+    errors.push_back(TooLong("note", kMaxNote));
   }
 }
 
