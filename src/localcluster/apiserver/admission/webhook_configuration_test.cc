@@ -3,17 +3,12 @@
 #include "base/strings.h"
 #include "localcluster/apiserver/admission/webhook.h"
 #include "localcluster/apiserver/admission/webhooks.h"
+#include "localcluster/apiserver/registry/testing.h"
 
 namespace koord::apiserver {
 namespace {
 
 using kube::Json;
-
-Json Parse(std::string_view text) {
-  auto value = kube::ParseJson(text);
-  EXPECT_TRUE(value.ok()) << text;
-  return value.ok() ? *value : Json();
-}
 
 constexpr std::string_view kGood = R"({"kind": "MutatingWebhookConfiguration", "webhooks": [{
     "name": "pods.koordinator.sh", "sideEffects": "None", "admissionReviewVersions": ["v1"],
@@ -21,11 +16,7 @@ constexpr std::string_view kGood = R"({"kind": "MutatingWebhookConfiguration", "
     "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}]}]})";
 
 std::string Errors(const Json& configuration) {
-  std::vector<std::string> texts;
-  for (const FieldError& error : ValidateWebhookConfiguration(configuration)) {
-    texts.push_back(error.ToString());
-  }
-  return Join(texts, "; ");
+  return ErrorsText(ValidateWebhookConfiguration(configuration));
 }
 
 TEST(WebhookConfiguration, Defaults) {

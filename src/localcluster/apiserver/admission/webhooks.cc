@@ -84,22 +84,32 @@ Status Normalize(AdmissionRequest& request) {
   return request.normalize == nullptr ? absl::OkStatus() : request.normalize(request.object);
 }
 
+// A request and the webhooks that it has to pass.
+struct Passage {
+  WebhookCaller& caller;
+  const WebhookEnvironment& environment;
+  WebhookList webhooks;
+  AdmissionRequest request;
+  Webhooks::Done done;
+
+  // The resource as the webhook wants to see it; null if it does not want this request.
+  const kube::Resource* Wanted(const Webhook& webhook) const {
+    const kube::Resource* resource = MatchedResource(webhook, request);
+    return resource != nullptr && SelectorsMatch(webhook, request, environment) ? resource
+                                                                                : nullptr;
+  }
+};
+
 // One request on its way through the mutating webhooks.
 class Mutation : public std::enable_shared_from_this<Mutation> {
  public:
-  Mutation(WebhookCaller& caller, const WebhookEnvironment& environment, WebhookList webhooks,
-           AdmissionRequest request, Webhooks::Done done)
-      : caller_(caller),
-        environment_(environment),
-        webhooks_(std::move(webhooks)),
-        seen_(webhooks_->size(), kNotCalled),
-        request_(std::move(request)),
-        done_(std::move(done)) {}
+  explicit Mutation(Passage passage)
+      : passage_(std::move(passage)), seen_(passage_.webhooks->size(), kNotCalled) {}
 
   // Goes on until an answer must be waited for, or all is done.
   void Run() {
     while (!waiting_ && !finished_) {
-      if (next_ < webhooks_->size()) {
+      if (next_ < passage_.webhooks->size()) {
         Consider(next_++);
       } else if (!reinvoking_) {
         reinvoking_ = true;
@@ -114,17 +124,17 @@ class Mutation : public std::enable_shared_from_this<Mutation> {
   static constexpr int kNotCalled = -1;
 
   void Consider(size_t index) {
-    const Webhook& webhook = (*webhooks_)[index];
+    const Webhook& webhook = (*passage_.webhooks)[index];
     if (reinvoking_) {
       const bool changed_since = seen_[index] != kNotCalled && seen_[index] != version_;
       if (!webhook.reinvoke || !changed_since) return;
     }
-    const kube::Resource* resource = MatchedResource(webhook, request_);
-    if (resource == nullptr || !SelectorsMatch(webhook, request_, environment_)) return;
-    if (Status status = CheckDryRun(webhook, request_); !status.ok()) return Finish(status);
+    const kube::Resource* resource = passage_.Wanted(webhook);
+    if (resource == nullptr) return;
+    if (Status status = CheckDryRun(webhook, passage_.request); !status.ok()) return Finish(status);
     waiting_ = true;
-    caller_.Call(
-        webhook, request_, *resource, /*mutating=*/true,
+    passage_.caller.Call(
+        webhook, passage_.request, *resource, /*mutating=*/true,
         [self = shared_from_this(), index, resource = *resource](StatusOr<ReviewAnswer> answer) {
           self->Answered(index, resource, std::move(answer));
         });
@@ -132,7 +142,7 @@ class Mutation : public std::enable_shared_from_this<Mutation> {
 
   void Answered(size_t index, const kube::Resource& resource, StatusOr<ReviewAnswer> answer) {
     waiting_ = false;
-    const Webhook& webhook = (*webhooks_)[index];
+    const Webhook& webhook = (*passage_.webhooks)[index];
     Status status = Judge(webhook, answer, warnings_);
     if (status.ok() && answer.ok() && !answer->patch.is_null()) {
       status = ApplyPatch(webhook, resource, answer->patch);
@@ -143,15 +153,15 @@ class Mutation : public std::enable_shared_from_this<Mutation> {
   }
 
   Status ApplyPatch(const Webhook& webhook, const kube::Resource& resource, const Json& patch) {
-    if (!request_.object.is_object()) {
+    if (!passage_.request.object.is_object()) {
       return InternalError(fmt::format(
           "admission webhook \"{}\" attempted to modify the object, which is not supported for "
           "this operation",
           webhook.name));
     }
-    Json sent = request_.object;
-    const Json* api_version = kube::Find(request_.object, {"apiVersion"});
-    const bool renamed = resource != request_.resource && api_version != nullptr;
+    Json sent = passage_.request.object;
+    const Json* api_version = kube::Find(passage_.request.object, {"apiVersion"});
+    const bool renamed = resource != passage_.request.resource && api_version != nullptr;
     if (renamed) sent.get_object()["apiVersion"] = resource.api_version();
     auto patched = kube::ApplyJsonPatch(std::move(sent), patch);
     if (!patched.ok()) {
@@ -163,23 +173,19 @@ class Mutation : public std::enable_shared_from_this<Mutation> {
           fmt::format("the patch of admission webhook \"{}\" leaves no object", webhook.name));
     }
     if (renamed) patched->get_object()["apiVersion"] = *api_version;
-    const Json before = std::exchange(request_.object, *std::move(patched));
-    RETURN_IF_ERROR(Normalize(request_));
-    if (!kube::Equal(before, request_.object)) ++version_;
+    const Json before = std::exchange(passage_.request.object, *std::move(patched));
+    RETURN_IF_ERROR(Normalize(passage_.request));
+    if (!kube::Equal(before, passage_.request.object)) ++version_;
     return absl::OkStatus();
   }
 
   void Finish(Status status) {
     if (std::exchange(finished_, true)) return;
-    done_({std::move(status), std::move(request_.object), std::move(warnings_)});
+    passage_.done({std::move(status), std::move(passage_.request.object), std::move(warnings_)});
   }
 
-  WebhookCaller& caller_;
-  const WebhookEnvironment& environment_;
-  WebhookList webhooks_;
+  Passage passage_;
   std::vector<int> seen_;  // the version of the object after each webhook's last call
-  AdmissionRequest request_;
-  Webhooks::Done done_;
   std::vector<std::string> warnings_;
   int version_ = 0;  // of the object: moves with every patch that changes something
   size_t next_ = 0;
@@ -191,18 +197,12 @@ class Mutation : public std::enable_shared_from_this<Mutation> {
 // One request before all validating webhooks at once.
 class Validation : public std::enable_shared_from_this<Validation> {
  public:
-  Validation(WebhookCaller& caller, const WebhookEnvironment& environment, WebhookList webhooks,
-             AdmissionRequest request, Webhooks::Done done)
-      : caller_(caller),
-        environment_(environment),
-        webhooks_(std::move(webhooks)),
-        verdicts_(webhooks_->size()),
-        request_(std::move(request)),
-        done_(std::move(done)) {}
+  explicit Validation(Passage passage)
+      : passage_(std::move(passage)), verdicts_(passage_.webhooks->size()) {}
 
   void Run() {
     waiting_ = 1;  // held until every webhook has been asked
-    for (size_t i = 0; i < webhooks_->size(); ++i) Ask(i);
+    for (size_t i = 0; i < passage_.webhooks->size(); ++i) Ask(i);
     Answered();
   }
 
@@ -213,19 +213,20 @@ class Validation : public std::enable_shared_from_this<Validation> {
   };
 
   void Ask(size_t index) {
-    const Webhook& webhook = (*webhooks_)[index];
-    const kube::Resource* resource = MatchedResource(webhook, request_);
-    if (resource == nullptr || !SelectorsMatch(webhook, request_, environment_)) return;
+    const Webhook& webhook = (*passage_.webhooks)[index];
+    const kube::Resource* resource = passage_.Wanted(webhook);
+    if (resource == nullptr) return;
     Verdict& verdict = verdicts_[index];
-    verdict.status = CheckDryRun(webhook, request_);
+    verdict.status = CheckDryRun(webhook, passage_.request);
     if (!verdict.status.ok()) return;
     ++waiting_;
-    caller_.Call(webhook, request_, *resource, /*mutating=*/false,
-                 [self = shared_from_this(), index](StatusOr<ReviewAnswer> answer) {
-                   Verdict& verdict = self->verdicts_[index];
-                   verdict.status = Judge((*self->webhooks_)[index], answer, verdict.warnings);
-                   self->Answered();
-                 });
+    passage_.caller.Call(webhook, passage_.request, *resource, /*mutating=*/false,
+                         [self = shared_from_this(), index](StatusOr<ReviewAnswer> answer) {
+                           Verdict& verdict = self->verdicts_[index];
+                           verdict.status =
+                               Judge((*self->passage_.webhooks)[index], answer, verdict.warnings);
+                           self->Answered();
+                         });
   }
 
   void Answered() {
@@ -236,16 +237,12 @@ class Validation : public std::enable_shared_from_this<Validation> {
                 std::back_inserter(outcome.warnings));
       if (outcome.status.ok()) outcome.status = verdict.status;
     }
-    outcome.object = std::move(request_.object);
-    done_(std::move(outcome));
+    outcome.object = std::move(passage_.request.object);
+    passage_.done(std::move(outcome));
   }
 
-  WebhookCaller& caller_;
-  const WebhookEnvironment& environment_;
-  WebhookList webhooks_;
+  Passage passage_;
   std::vector<Verdict> verdicts_;
-  AdmissionRequest request_;
-  Webhooks::Done done_;
   size_t waiting_ = 0;
 };
 
@@ -284,9 +281,8 @@ class Webhooks::Impl {
         return done({std::move(status), std::move(request.object), {}});
       }
     }
-    std::make_shared<Mutation>(caller_, environment_, mutating_, std::move(request),
-                               std::move(done))
-        ->Run();
+    Passage passage{caller_, environment_, mutating_, std::move(request), std::move(done)};
+    std::make_shared<Mutation>(std::move(passage))->Run();
   }
 
   void Validate(AdmissionRequest request, Done done) {
@@ -297,9 +293,8 @@ class Webhooks::Impl {
         return done({Denial(hook, status), std::move(request.object), {}});
       }
     }
-    std::make_shared<Validation>(caller_, environment_, validating_, std::move(request),
-                                 std::move(done))
-        ->Run();
+    Passage passage{caller_, environment_, validating_, std::move(request), std::move(done)};
+    std::make_shared<Validation>(std::move(passage))->Run();
   }
 
   WebhookList mutating_ = std::make_shared<const std::vector<Webhook>>();

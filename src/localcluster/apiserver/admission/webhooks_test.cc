@@ -8,18 +8,13 @@
 #include "base/virtual_loop.h"
 #include "kube/api_error.h"
 #include "kube/client/in_process_transport.h"
+#include "localcluster/apiserver/registry/testing.h"
 
 namespace koord::apiserver {
 namespace {
 
 using kube::Json;
 namespace json = kube::json;
-
-Json Parse(std::string_view text) {
-  auto value = kube::ParseJson(text);
-  EXPECT_TRUE(value.ok()) << text;
-  return value.ok() ? *value : Json();
-}
 
 // Plays every webhook of a test: answers by path, and remembers what it was asked.
 class FakeWebhooks final : public kube::HttpHandler {

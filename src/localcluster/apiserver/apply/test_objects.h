@@ -10,15 +10,10 @@
 #include "kube/schema/type.h"
 #include "kube/time.h"
 #include "localcluster/apiserver/apply/managed_fields.h"
+#include "localcluster/apiserver/registry/testing.h"
 
 // What the tests of field ownership share.
 namespace koord::apiserver {
-
-inline kube::Json Parse(std::string_view text) {
-  auto value = kube::ParseJson(text);
-  EXPECT_TRUE(value.ok()) << text;
-  return value.ok() ? *value : kube::Json();
-}
 
 inline const FieldSchema& BuiltinSchema(std::string_view api_version, std::string_view kind) {
   return FieldSchema::Of(kube::FindBuiltinType(api_version, kind));

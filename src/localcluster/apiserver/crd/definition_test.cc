@@ -4,18 +4,13 @@
 
 #include "base/strings.h"
 #include "kube/time.h"
+#include "localcluster/apiserver/registry/testing.h"
 
 namespace koord::apiserver {
 namespace {
 
 using kube::Json;
 namespace json = kube::json;
-
-Json Parse(std::string_view text) {
-  auto value = kube::ParseJson(text);
-  EXPECT_TRUE(value.ok()) << text;
-  return value.ok() ? *value : Json();
-}
 
 constexpr std::string_view kSchema =
     R"({"openAPIV3Schema": {"type": "object", "properties": {
@@ -38,12 +33,6 @@ Json Widgets(std::string_view version_extras = "") {
 Json Defaulted(Json crd) {
   DefaultDefinition(crd);
   return crd;
-}
-
-std::string Errors(const FieldErrors& errors) {
-  std::vector<std::string> texts;
-  for (const FieldError& error : errors) texts.push_back(error.ToString());
-  return Join(texts, "; ");
 }
 
 // Sets a member by path ("spec.names.kind") to a JSON value.
@@ -69,7 +58,7 @@ TEST(Definition, DefaultsNamesAndConversion) {
 }
 
 TEST(Definition, AcceptsAWellFormedOne) {
-  EXPECT_EQ(Errors(ValidateDefinition(Defaulted(Widgets()))), "");
+  EXPECT_EQ(ErrorsText(ValidateDefinition(Defaulted(Widgets()))), "");
 }
 
 TEST(Definition, RefusesWhatCannotBeServed) {
@@ -138,7 +127,7 @@ TEST(Definition, RefusesWhatCannotBeServed) {
        R"(spec.versions[0].deprecationWarning: Invalid value: "gone soon": can only be set for deprecated versions)"},
   };
   for (const auto& c : kCases) {
-    EXPECT_EQ(Errors(ValidateDefinition(With(Defaulted(Widgets()), c.path, c.value))), c.errors)
+    EXPECT_EQ(ErrorsText(ValidateDefinition(With(Defaulted(Widgets()), c.path, c.value))), c.errors)
         << c.name;
   }
 }
@@ -159,7 +148,7 @@ TEST(Definition, VersionsAreUniqueAndOneIsStored) {
   Json crd = Defaulted(Widgets());
   Json second = crd.at("spec").at("versions").at(0);
   crd.at("spec").at("versions").as_array().push_back(second);
-  EXPECT_EQ(Errors(ValidateDefinition(crd)),
+  EXPECT_EQ(ErrorsText(ValidateDefinition(crd)),
             "spec.versions[1].name: Duplicate value: \"v1\"; spec.versions: Invalid value: "
             "[\"v1\"]: must have exactly one version marked as storage version");
 }
@@ -183,13 +172,13 @@ TEST(DefinitionUpdate, KeepsWhatObjectsDependOn) {
        R"(status.storedVersions[0]: Invalid value: "v1": must appear in spec.versions)"},
   };
   for (const auto& c : kCases) {
-    EXPECT_EQ(Errors(ValidateDefinitionUpdate(With(old, c.path, c.value), old)), c.errors)
+    EXPECT_EQ(ErrorsText(ValidateDefinitionUpdate(With(old, c.path, c.value), old)), c.errors)
         << c.path;
   }
   const Json unaccepted = With(old, "status.conditions", "[]");
-  EXPECT_EQ(
-      Errors(ValidateDefinitionUpdate(With(unaccepted, "spec.scope", R"("Cluster")"), unaccepted)),
-      "");
+  EXPECT_EQ(ErrorsText(ValidateDefinitionUpdate(With(unaccepted, "spec.scope", R"("Cluster")"),
+                                                unaccepted)),
+            "");
 }
 
 TEST(DefinitionStatus, EstablishesAtOnce) {

@@ -1,4 +1,5 @@
 #include "localcluster/apiserver/crd/json_path.h"
+#include "localcluster/apiserver/registry/testing.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +7,6 @@ namespace koord::apiserver {
 namespace {
 
 using kube::Json;
-
-Json Parse(std::string_view text) { return kube::ParseJson(text).value(); }
 
 const Json& Sample() {
   static const Json sample = Parse(R"({

@@ -3,33 +3,22 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
+#include "localcluster/apiserver/registry/testing.h"
 
 namespace koord::apiserver {
 namespace {
 
 using kube::Json;
 
-Json Parse(std::string_view text) {
-  auto value = kube::ParseJson(text);
-  EXPECT_TRUE(value.ok()) << text;
-  return value.ok() ? *value : Json();
-}
-
 // A root schema with these properties.
 Json Root(std::string_view properties) {
   return Parse(fmt::format(R"({{"type": "object", "properties": {{{}}}}})", properties));
 }
 
-std::string Errors(const FieldErrors& errors) {
-  std::vector<std::string> texts;
-  for (const FieldError& error : errors) texts.push_back(error.ToString());
-  return Join(texts, "; ");
-}
-
 StructuralSchemaPtr Compile(const Json& schema) {
   FieldErrors errors;
   auto compiled = StructuralSchema::Compile(schema, "s", errors);
-  EXPECT_EQ(Errors(errors), "");
+  EXPECT_EQ(ErrorsText(errors), "");
   return compiled;
 }
 
@@ -37,7 +26,7 @@ std::string CompileErrors(std::string_view schema) {
   FieldErrors errors;
   const auto compiled = StructuralSchema::Compile(Parse(schema), "s", errors);
   EXPECT_EQ(compiled == nullptr, !errors.empty());
-  return Errors(errors);
+  return ErrorsText(errors);
 }
 
 TEST(StructuralSchema, RefusesWhatIsNotStructural) {
@@ -281,7 +270,7 @@ struct ValidateCase {
 std::string ValidateField(const char* field, const char* value) {
   const auto schema = Compile(
       Root(fmt::format(R"("spec": {{"type": "object", "properties": {{"f": {}}}}})", field)));
-  return Errors(schema->Validate(Parse(fmt::format(R"({{"spec": {{"f": {}}}}})", value))));
+  return ErrorsText(schema->Validate(Parse(fmt::format(R"({{"spec": {{"f": {}}}}})", value))));
 }
 
 TEST(Validate, SaysWhatIsWrong) {
@@ -412,7 +401,7 @@ TEST(Validate, ReasonsForClients) {
 
 TEST(Validate, MetadataOfTheWrongType) {
   const auto schema = Compile(Root(R"("a": {"type": "integer"})"));
-  EXPECT_EQ(Errors(schema->Validate(Parse(R"({"metadata": {"name": 1, "labels": ["x"]}})"))),
+  EXPECT_EQ(ErrorsText(schema->Validate(Parse(R"({"metadata": {"name": 1, "labels": ["x"]}})"))),
             R"(metadata.name: Invalid value: 1: must be a string; )"
             R"(metadata.labels: Invalid value: ["x"]: must be an object)");
 }
@@ -427,7 +416,7 @@ TEST(Validate, LetsUnchangedErrorsPass) {
                 "n": {"type": "string"}, "v": {"type": "integer", "maximum": 5}}}}}})"));
   const auto update = [&](std::string_view from, std::string_view to) {
     const Json old = Parse(fmt::format(R"({{"spec": {}}})", from));
-    return Errors(schema->Validate(Parse(fmt::format(R"({{"spec": {}}})", to)), &old));
+    return ErrorsText(schema->Validate(Parse(fmt::format(R"({{"spec": {}}})", to)), &old));
   };
   EXPECT_EQ(update(R"({"r": "", "old": 9})", R"({"r": "x", "old": 9})"), "");
   EXPECT_EQ(update(R"({"r": "", "old": 9})", R"({"r": "x", "old": 9, "other": 9})"),
@@ -453,7 +442,7 @@ TEST(StructuralSchema, WholeWrite) {
   Json object = Parse(R"({"spec": {"mode": "z", "foo": 1}})");
   EXPECT_EQ(schema->Prune(object), std::vector<std::string>{"spec.foo"});
   schema->ApplyDefaults(object);
-  EXPECT_EQ(Errors(schema->Validate(object)),
+  EXPECT_EQ(ErrorsText(schema->Validate(object)),
             R"(spec.mode: Unsupported value: "z": supported values: "a", "b")");
   Json empty = Parse(R"({"spec": {}})");
   schema->ApplyDefaults(empty);

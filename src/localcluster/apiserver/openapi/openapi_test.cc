@@ -6,18 +6,13 @@
 
 #include "localcluster/apiserver/openapi/protobuf.h"
 #include "localcluster/apiserver/registry/registry.h"
+#include "localcluster/apiserver/registry/testing.h"
 
 namespace koord::apiserver {
 namespace {
 
 using kube::Json;
 namespace json = kube::json;
-
-Json Parse(std::string_view text) {
-  auto value = kube::ParseJson(text);
-  EXPECT_TRUE(value.ok()) << text;
-  return value.ok() ? *value : Json();
-}
 
 ResourceInfoPtr Custom(std::string_view schema, std::string_view version = "v1alpha1") {
   auto info = std::make_shared<ResourceInfo>();

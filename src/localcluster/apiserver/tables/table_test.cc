@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "localcluster/apiserver/registry/testing.h"
 #include "localcluster/apiserver/tables/test_tables.h"
 
 namespace koord::apiserver {
@@ -9,8 +10,6 @@ namespace {
 
 using kube::Json;
 namespace json = kube::json;
-
-Json Parse(std::string_view text) { return kube::ParseJson(text).value(); }
 
 TEST(MakeTable, CarriesListMetadataAndRowsInOrder) {
   const Json a = Parse(R"({"metadata": {"name": "a"}, "data": {"x": "1"}})");
