@@ -35,6 +35,9 @@ elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 
+# RE2 asks for it, and precompiled headers want the same flags everywhere.
+add_compile_options(-pthread)
+
 find_program(CCACHE ccache)
 if(CCACHE)
   # Precompiled headers are cached only with these.

@@ -121,6 +121,25 @@ std::optional<std::string> Base64UrlDecode(std::string_view text) {
   return Base64Decode(standard);
 }
 
+bool IsValidUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<uint8_t>(text[i]);
+    const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (length == 0 || lead > 0xf4 || i + length > text.size()) return false;
+    uint32_t code = length == 1 ? lead : lead & (0x7fu >> length);
+    for (size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<uint8_t>(text[i + k]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = code << 6 | (next & 0x3f);
+    }
+    // Overlong forms, surrogates and what lies beyond Unicode.
+    if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000)) return false;
+    if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) return false;
+    i += length;
+  }
+  return true;
+}
+
 std::string Quote(std::string_view text, size_t limit) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string quoted = "\"";

@@ -66,6 +66,16 @@ struct Codec<std::optional<T>> {
   }
 };
 
+namespace codec_internal {
+
+// An item of a list or map that is null stands for an empty one.
+template <class T>
+Status ReadItem(const Json& in, T& out) {
+  return in.is_null() ? absl::OkStatus() : Codec<T>::Read(in, out);
+}
+
+}  // namespace codec_internal
+
 template <class T>
 struct Codec<std::vector<T>> {
   static Status Read(const Json& in, std::vector<T>& out) {
@@ -75,7 +85,7 @@ struct Codec<std::vector<T>> {
     out.reserve(array->size());
     for (const Json& item : *array) {
       T value{};
-      if (Status status = Codec<T>::Read(item, value); !status.ok()) {
+      if (Status status = codec_internal::ReadItem(item, value); !status.ok()) {
         return codec_internal::Under("[" + std::to_string(out.size()) + "]", status);
       }
       out.push_back(std::move(value));
@@ -98,7 +108,7 @@ struct Codec<std::map<std::string, T, Less>> {
     out.clear();
     for (const auto& [key, item] : *object) {
       T value{};
-      if (Status status = Codec<T>::Read(item, value); !status.ok()) {
+      if (Status status = codec_internal::ReadItem(item, value); !status.ok()) {
         return codec_internal::Under(std::string_view(key), status);
       }
       out.emplace(std::string(std::string_view(key)), std::move(value));

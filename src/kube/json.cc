@@ -103,36 +103,6 @@ Json& At(Json& value, std::initializer_list<std::string_view> path) {
   return *at;
 }
 
-namespace {
-
-bool EqualObjects(const json::object& a, const json::object& b) {
-  if (a.size() != b.size()) return false;
-  auto counterpart = b.begin();
-  for (const auto& member : a) {
-    // Members are mostly in the same order; looking one up is for when they are not.
-    const Json* other = nullptr;
-    if (counterpart->key() == member.key()) {
-      other = &counterpart->value();
-    } else {
-      other = b.if_contains(member.key());
-    }
-    if (other == nullptr || !Equal(member.value(), *other)) return false;
-    ++counterpart;
-  }
-  return true;
-}
-
-bool EqualArrays(const json::array& a, const json::array& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), Equal);
-}
-
-}  // namespace
-
-// Boost's own comparison copies every member of every object on the way.
-bool Equal(const Json& a, const Json& b) {
-  if (a.is_object()) return b.is_object() && EqualObjects(a.get_object(), b.get_object());
-  if (a.is_array()) return b.is_array() && EqualArrays(a.get_array(), b.get_array());
-  return a == b;
-}
+bool Equal(const Json& a, const Json& b) { return a == b; }
 
 }  // namespace koord::kube

@@ -16,10 +16,10 @@ inline constexpr int kUsage = 2;    // the command line or a file is wrong
 inline constexpr int kCluster = 3;  // the cluster could not be reached or answered with an error
 
 // A command registers its options and the function that runs it.
-using Run = std::function<int()>;
+using Action = std::function<int()>;
 struct Command {
   CLI::App* app;
-  Run run;
+  Action run;
 };
 
 Command UpCommand(CLI::App& root);

@@ -177,7 +177,9 @@ TEST_F(ListTest, RefusesContradictoryOptions) {
       EXPECT_THAT(std::string(answer.message()), StartsWith(invalid));
       EXPECT_EQ(answer.reason(), "Invalid");
     }
-    if (c.code == 500) EXPECT_EQ(answer.reason(), "");
+    if (c.code == 500) {
+      EXPECT_EQ(answer.reason(), "");
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "localcluster/apiserver/body.h"
-#include "localcluster/apiserver/conditions.h"
+#include "localcluster/apiserver/registry/conditions.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/object_meta.h"
 #include "localcluster/apiserver/pod_actions.h"

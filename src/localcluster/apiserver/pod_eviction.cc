@@ -3,7 +3,7 @@
 #include "kube/resources.h"
 #include "kube/selectors.h"
 #include "localcluster/apiserver/body.h"
-#include "localcluster/apiserver/conditions.h"
+#include "localcluster/apiserver/registry/conditions.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/object_meta.h"
 #include "localcluster/apiserver/pod_actions.h"

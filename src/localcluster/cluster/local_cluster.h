@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -9,6 +10,8 @@
 #include "base/status.h"
 #include "kube/client/client.h"
 #include "kube/http.h"
+#include "localcluster/apiserver/api_server.h"
+#include "localcluster/cluster/summary.h"
 #include "localcluster/nodes/node_shape.h"
 
 namespace koord::localcluster {
@@ -21,6 +24,10 @@ struct LocalClusterOptions {
   std::string load = "diurnal";
   // Scenarios bring their own Node objects: those are simulated too.
   bool adopt_nodes = false;
+  // What needs sockets or keys: addresses, webhook transports, service account tokens.
+  apiserver::ApiServer::Options api = {};
+  // The database can no longer be written: nothing is acknowledged any more.
+  std::function<void(const Status&)> on_fatal = {};
   // Components that are left out, to be run by hand against the cluster: see ComponentNames.
   std::set<std::string, std::less<>> without;
 };
@@ -39,11 +46,13 @@ class LocalCluster {
   virtual kube::HttpHandler& handler() = 0;
   // Of an administrator, in-process, without a rate limit.
   virtual kube::Client& client() = 0;
-  // Writes asked of the API server so far, heart-beats and load reports aside. When it stands still
-  // nothing is under way.
-  virtual uint64_t writes() const = 0;
+  virtual Summary Summarize() const = 0;
   // Every node is registered and the controllers are in step with the API server.
-  virtual bool ready() const = 0;
+  virtual bool ready() = 0;
+  // Besides, nothing but heart-beats and load reports is under way.
+  virtual bool quiet() = 0;
+  // Ends all watches and refuses further requests.
+  virtual void Shutdown() = 0;
 };
 
 }  // namespace koord::localcluster

@@ -27,18 +27,16 @@ bool VirtualEnvironment::RunUntil(const std::function<bool()>& done) {
   return loop_.RunUntil(done, std::chrono::minutes(1));
 }
 
-// Quiet is a second without a write. What keeps writing is cut off, so that a livelock shows as a
-// failed expectation and not as a hang.
+// What never comes to rest is cut off, so that a livelock shows as a failed expectation and not as a
+// hang. Quiet must last, since what one part has finished another may be about to notice.
 void VirtualEnvironment::Settle() {
-  constexpr Duration kQuiet = std::chrono::seconds(1);
-  constexpr Duration kMost = std::chrono::minutes(1);
   constexpr Duration kSlice = std::chrono::milliseconds(100);
-  uint64_t writes = cluster_->writes();
-  Duration quiet{0};
-  for (Duration passed{0}; passed < kMost && quiet < kQuiet; passed += kSlice) {
+  constexpr Duration kMost = std::chrono::minutes(1);
+  constexpr int kQuietSlices = 3;
+  int quiet = 0;
+  for (Duration passed{0}; passed < kMost && quiet < kQuietSlices; passed += kSlice) {
     loop_.Advance(kSlice);
-    quiet = cluster_->writes() == writes ? quiet + kSlice : Duration::zero();
-    writes = cluster_->writes();
+    quiet = cluster_->quiet() ? quiet + 1 : 0;
   }
 }
 

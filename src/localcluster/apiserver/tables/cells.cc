@@ -54,15 +54,6 @@ std::string JoinStrings(const json::array* items, std::string_view separator) {
   return Join(texts, separator);
 }
 
-const Json* FindCondition(const Json& object, std::string_view type) {
-  const auto* conditions = kube::FindArray(object, {"status", "conditions"});
-  if (conditions == nullptr) return nullptr;
-  for (const Json& condition : *conditions) {
-    if (kube::FindString(condition, {"type"}) == type) return &condition;
-  }
-  return nullptr;
-}
-
 bool ConditionIsTrue(const Json& object, std::string_view type) {
   const Json* condition = FindCondition(object, type);
   return condition != nullptr && kube::FindString(*condition, {"status"}) == "True";

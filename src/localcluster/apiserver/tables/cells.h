@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kube/json.h"
+#include "localcluster/apiserver/registry/conditions.h"
 
 // Texts that the tables of several kinds share.
 namespace koord::apiserver {
@@ -27,8 +28,6 @@ std::string JoinStrings(const kube::json::array* items, std::string_view separat
 // An IntOrString or Quantity: "25%", "3"; empty if there is none.
 std::string ScalarText(const kube::Json* value);
 
-// The item of a list of conditions; null if there is none of that type.
-const kube::Json* FindCondition(const kube::Json& object, std::string_view type);
 bool ConditionIsTrue(const kube::Json& object, std::string_view type);
 
 inline size_t SizeOf(const kube::json::array* items) {

@@ -1,4 +1,4 @@
-#include "localcluster/apiserver/conditions.h"
+#include "localcluster/apiserver/registry/conditions.h"
 
 #include <string>
 #include <utility>

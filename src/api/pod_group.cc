@@ -1,0 +1,3 @@
+#include "api/pod_group.h"
+
+KOORD_DEFINE_CODEC(koord::api::PodGroup);

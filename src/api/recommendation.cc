@@ -1,0 +1,3 @@
+#include "api/recommendation.h"
+
+KOORD_DEFINE_CODEC(koord::api::Recommendation);

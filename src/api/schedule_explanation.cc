@@ -1,0 +1,3 @@
+#include "api/schedule_explanation.h"
+
+KOORD_DEFINE_CODEC(koord::api::ScheduleExplanation);

@@ -1,0 +1,42 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "base/asio_loop.h"
+#include "base/status.h"
+#include "kube/client/client.h"
+
+namespace CLI {
+class App;
+}
+
+namespace koord::cli {
+
+struct ConnectionOptions {
+  std::string kubeconfig;
+  std::string context;
+  std::string data_dir = ".koord";
+};
+void AddConnectionOptions(CLI::App& app, ConnectionOptions& options);
+
+// An API server that a command asks one thing after the other.
+//
+// Which one: --kubeconfig, then $KUBECONFIG, then the local cluster that runs in --data-dir, then
+// ~/.kube/config.
+class Connection {
+ public:
+  static StatusOr<std::unique_ptr<Connection>> Open(const ConnectionOptions& options);
+
+  const std::string& server() const { return server_; }
+  StatusOr<kube::Json> List(const kube::Resource& resource, const std::string& ns,
+                            const kube::ListOptions& options);
+
+ private:
+  Connection() = default;
+
+  AsioLoop loop_;
+  std::unique_ptr<kube::Client> client_;
+  std::string server_;
+};
+
+}  // namespace koord::cli

@@ -1,0 +1,141 @@
+#include "localcluster/cluster/local_cluster.h"
+
+#include <utility>
+
+#include "api/resources.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/scope.h"
+#include "kube/client/in_process_transport.h"
+#include "localcluster/apiserver/storage/store.h"
+#include "localcluster/cluster/definitions.h"
+#include "localcluster/controllers/controller_manager.h"
+#include "localcluster/nodes/simulated_nodes.h"
+#include "localcluster/placement/placement.h"
+#include "localcluster/shared/shared_informers.h"
+
+namespace koord::localcluster {
+namespace {
+
+constexpr char kControllers[] = "controllers";
+constexpr char kScheduler[] = "scheduler";
+constexpr char kNodes[] = "nodes";
+
+class LocalClusterImpl final : public LocalCluster {
+ public:
+  LocalClusterImpl(EventLoop& loop, LocalClusterOptions options,
+                   std::unique_ptr<apiserver::Store> store)
+      : options_(std::move(options)),
+        store_(std::move(store)),
+        random_(options_.seed),
+        server_(loop, *store_, ServerOptions()),
+        transport_(std::make_shared<kube::InProcessTransport>(loop, server_)),
+        client_(loop, transport_, ClientOptions("koord-controllers")),
+        reports_(loop, transport_, ClientOptions("koord-nodes")),
+        informers_(client_, options_.seed),
+        recorders_(client_, options_.seed),
+        context_{client_, informers_, random_, recorders_} {}
+
+  Status Start() {
+    if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
+    if (Runs(kScheduler)) placement_.emplace(context_);
+    if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
+    InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
+    return absl::OkStatus();
+  }
+
+  kube::HttpHandler& handler() override { return server_; }
+  kube::Client& client() override { return client_; }
+
+  bool ready() override {
+    return started_ && informers_.synced() && (!nodes_ || nodes_->ready());
+  }
+
+  bool quiet() override {
+    return ready() && (!controllers_ || controllers_->idle()) &&
+           (!placement_ || placement_->idle()) && (!nodes_ || nodes_->idle());
+  }
+
+  Summary Summarize() const override {
+    SummaryBuilder builder;
+    for (const auto& node : informers_.nodes.List()) builder.AddNode(*node);
+    for (const auto& pod : informers_.pods.List()) builder.AddPod(*pod);
+    const Status status = store_->Range(
+        api::kNodeMetrics.qualified(), "", "", 0, [&](const apiserver::EntryPtr& entry) {
+          if (const auto metric = kube::ParseJson(entry->value); metric.ok()) {
+            builder.AddNodeMetric(*metric);
+          }
+          return true;
+        });
+    if (!status.ok()) LOG_ERROR("Could not read node metrics", {"err", status});
+    return std::move(builder).Build();
+  }
+
+  void Shutdown() override { server_.Shutdown(); }
+
+ private:
+  bool Runs(std::string_view component) const { return !options_.without.contains(component); }
+
+  apiserver::ApiServer::Options ServerOptions() const {
+    apiserver::ApiServer::Options options = options_.api;
+    options.seed = options_.seed;
+    return options;
+  }
+
+  static kube::Client::Options ClientOptions(std::string user_agent) {
+    return {.user_agent = std::move(user_agent), .qps = 0};
+  }
+
+  Status MakeNodes() {
+    SimulatedNodesOptions options;
+    ASSIGN_OR_RETURN(options.nodes, PlanNodes(options_.nodes, options_.shapes));
+    RETURN_IF_ERROR(options.load.SetDefault(options_.load));
+    options.adopt = options_.adopt_nodes;
+    options.seed = options_.seed;
+    nodes_.emplace(context_, reports_, std::move(options));
+    return absl::OkStatus();
+  }
+
+  void OnDefined(const Status& status) {
+    if (!status.ok()) LOG_ERROR("Could not install the custom resources", {"err", status});
+    informers_.Start();
+    if (controllers_) controllers_->Start();
+    if (nodes_) nodes_->Start();
+    started_ = true;
+  }
+
+  const LocalClusterOptions options_;
+  std::unique_ptr<apiserver::Store> store_;
+  Random random_;
+  apiserver::ApiServer server_;
+  std::shared_ptr<kube::InProcessTransport> transport_;
+  kube::Client client_;
+  kube::Client reports_;
+  SharedInformers informers_;
+  EventRecorders recorders_;
+  ControllerContext context_;
+  std::optional<ControllerManager> controllers_;
+  std::optional<Placement> placement_;
+  std::optional<SimulatedNodes> nodes_;
+  bool started_ = false;
+  Scope scope_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& ComponentNames() {
+  static const std::vector<std::string> kNames{kControllers, kNodes, kScheduler};
+  return kNames;
+}
+
+StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(EventLoop& loop,
+                                                            LocalClusterOptions options) {
+  ASSIGN_OR_RETURN(auto store, apiserver::Store::Open(loop, {.path = options.database,
+                                                             .index = apiserver::IndexEntry,
+                                                             .on_fatal = options.on_fatal}));
+  auto cluster = std::make_unique<LocalClusterImpl>(loop, std::move(options), std::move(store));
+  RETURN_IF_ERROR(cluster->Start());
+  return cluster;
+}
+
+}  // namespace koord::localcluster

@@ -1,0 +1,160 @@
+#include "localcluster/cluster/local_server.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "base/log.h"
+#include "base/scaled_loop.h"
+#include "base/strings.h"
+#include "kube/client/http_transport.h"
+#include "localcluster/apiserver/serving/authentication.h"
+#include "localcluster/apiserver/serving/certificates.h"
+#include "localcluster/apiserver/serving/http_server.h"
+#include "localcluster/apiserver/serving/service_account_tokens.h"
+#include "localcluster/cluster/data_directory.h"
+
+namespace koord::localcluster {
+namespace {
+
+using apiserver::ServiceAccountTokens;
+
+// What TokenRequest.spec asks for, as claims.
+ServiceAccountTokens::Claims ClaimsOf(std::string_view ns, std::string_view name,
+                                      const kube::Json& spec, WallTime now) {
+  constexpr int64_t kDefaultSeconds = 3600;
+  constexpr int64_t kLeastSeconds = 600;
+  ServiceAccountTokens::Claims claims;
+  claims.ns = ns;
+  claims.name = name;
+  if (const auto* audiences = kube::FindArray(spec, {"audiences"})) {
+    for (const kube::Json& audience : *audiences) {
+      if (audience.is_string())
+        claims.audiences.emplace_back(std::string_view(audience.get_string()));
+    }
+  }
+  if (const kube::Json* bound = kube::Find(spec, {"boundObjectRef"})) {
+    claims.bound_to = {std::string(kube::FindString(*bound, {"kind"})),
+                       std::string(kube::FindString(*bound, {"name"})),
+                       std::string(kube::FindString(*bound, {"uid"}))};
+  }
+  const int64_t seconds = kube::FindInt(spec, {"expirationSeconds"}, kDefaultSeconds);
+  claims.issued = now;
+  claims.expires = now + std::chrono::seconds(std::max(seconds, kLeastSeconds));
+  return claims;
+}
+
+StatusOr<std::shared_ptr<kube::Transport>> ReachWebhook(AsioLoop& loop,
+                                                        const apiserver::WebhookTarget& target) {
+  kube::ClientConfig config;
+  config.server = fmt::format("https://{}:{}", target.host, target.port);
+  config.ca_data = target.ca_bundle;
+  config.tls_server_name = target.server_name;
+  return kube::HttpTransport::Make(loop, config);
+}
+
+class LocalServerImpl final : public LocalServer {
+ public:
+  LocalServerImpl(AsioLoop& loop, LocalServerOptions options, DataDirectory directory)
+      : loop_(loop),
+        options_(std::move(options)),
+        directory_(std::move(directory)),
+        scaled_(loop, options_.speed) {}
+
+  Status Start() {
+    ASSIGN_OR_RETURN(credentials_,
+                     apiserver::LoadOrMakeCredentials(directory_.File("pki"), {options_.address},
+                                                      loop_.clock().Now()));
+    ASSIGN_OR_RETURN(tokens_, ServiceAccountTokens::Make(credentials_->service_account_key));
+    RETURN_IF_ERROR(StartCluster());
+    authenticator_ = std::make_unique<apiserver::Authenticator>(
+        loop_.clock(),
+        apiserver::Authenticator::Options{
+            .tokens = {apiserver::AdminToken(credentials_->admin_token)},
+            .service_accounts = tokens_.get()},
+        cluster_->handler());
+    RETURN_IF_ERROR(Listen());
+    return apiserver::WriteAdminKubeconfig(kubeconfig(), *credentials_, server_->url());
+  }
+
+  LocalCluster& cluster() override { return *cluster_; }
+  std::string url() const override { return server_->url(); }
+  std::string kubeconfig() const override { return directory_.File("kubeconfig"); }
+  void Stop(Task done) override {
+    cluster_->Shutdown();
+    server_->Stop(std::move(done));
+  }
+
+ private:
+  Status StartCluster() {
+    LocalClusterOptions& options = options_.cluster;
+    if (!options_.in_memory) options.database = directory_.File("state.db");
+    options.api.webhooks.transport = [this](const apiserver::WebhookTarget& target) {
+      return ReachWebhook(loop_, target);
+    };
+    options.api.issue_token = [this](std::string_view ns, std::string_view name,
+                                     const kube::Json& spec) {
+      return tokens_->Issue(ClaimsOf(ns, name, spec, loop_.clock().Now()));
+    };
+    options.api.review_token = [this](std::string_view token) -> std::optional<kube::UserInfo> {
+      if (token == credentials_->admin_token) {
+        return apiserver::AdminToken(credentials_->admin_token).user;
+      }
+      const auto claims = tokens_->Verify(token, loop_.clock().Now());
+      if (!claims.ok()) return {};
+      return claims->user();
+    };
+    ASSIGN_OR_RETURN(cluster_, LocalCluster::Start(scaled_, options));
+    return absl::OkStatus();
+  }
+
+  Status Listen() {
+    const std::string port_file = directory_.File("port");
+    apiserver::HttpServer::Options options{.address = options_.address,
+                                           .port = options_.port,
+                                           .allow_remote = options_.allow_remote,
+                                           .tls = credentials_->tls()};
+    // The same port as last time keeps clients and their kubeconfig copies working.
+    if (options.port == 0) options.port = LastPort(port_file);
+    auto server = apiserver::HttpServer::Start(loop_, options, *authenticator_);
+    if (!server.ok() && options_.port == 0 && options.port != 0) {
+      options.port = 0;
+      server = apiserver::HttpServer::Start(loop_, options, *authenticator_);
+    }
+    RETURN_IF_ERROR(server.status());
+    server_ = std::move(*server);
+    std::ofstream(port_file) << server_->port() << "\n";
+    return absl::OkStatus();
+  }
+
+  static uint16_t LastPort(const std::string& file) {
+    std::ifstream in(file);
+    uint16_t port = 0;
+    in >> port;
+    return in ? port : 0;
+  }
+
+  AsioLoop& loop_;
+  LocalServerOptions options_;
+  DataDirectory directory_;
+  ScaledLoop scaled_;
+  std::optional<apiserver::Credentials> credentials_;
+  std::unique_ptr<ServiceAccountTokens> tokens_;
+  std::unique_ptr<LocalCluster> cluster_;
+  std::unique_ptr<apiserver::Authenticator> authenticator_;
+  std::unique_ptr<apiserver::HttpServer> server_;
+};
+
+}  // namespace
+
+StatusOr<std::unique_ptr<LocalServer>> LocalServer::Start(AsioLoop& loop,
+                                                          LocalServerOptions options) {
+  ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::Acquire(options.data_dir));
+  auto server = std::make_unique<LocalServerImpl>(loop, std::move(options), std::move(directory));
+  RETURN_IF_ERROR(server->Start());
+  return server;
+}
+
+}  // namespace koord::localcluster

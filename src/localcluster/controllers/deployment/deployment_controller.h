@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+
+#include "localcluster/controllers/deployment/replica_math.h"
+#include "localcluster/shared/controller.h"
+
+namespace koord::localcluster {
+
+// Carries out the rollouts of Deployments.
+class DeploymentController final : public Controller {
+ public:
+  explicit DeploymentController(ControllerContext& context);
+
+ private:
+  Plan Decide(const std::string& key) override;
+  bool PodsRun(const ReplicaSetList& sets, const ReplicaSetPtr& except);
+};
+
+}  // namespace koord::localcluster

@@ -1,0 +1,162 @@
+#include "localcluster/controllers/nodelifecycle/node_health.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace koord::localcluster {
+namespace {
+
+using kube::Node;
+using kube::NodeCondition;
+using kube::Taint;
+
+constexpr double kDisrupted = 0.55;
+constexpr int kFewNodes = 2;
+constexpr int kLargeZone = 50;
+constexpr Duration kUsualInterval = 10s;
+constexpr Duration kSlowInterval = 100s;
+
+struct Trouble {
+  std::string_view condition, status, taint;
+};
+constexpr std::array<Trouble, 6> kTroubles = {{
+    {"Ready", "False", kube::kTaintNodeNotReady},
+    {"Ready", "Unknown", kube::kTaintNodeUnreachable},
+    {"MemoryPressure", "True", "node.kubernetes.io/memory-pressure"},
+    {"DiskPressure", "True", "node.kubernetes.io/disk-pressure"},
+    {"PIDPressure", "True", "node.kubernetes.io/pid-pressure"},
+    {"NetworkUnavailable", "True", "node.kubernetes.io/network-unavailable"},
+}};
+
+bool Shows(const Node& node, const Trouble& trouble) {
+  const NodeCondition* condition = kube::FindCondition(node.status.conditions, trouble.condition);
+  // A node that has never reported is not ready.
+  if (condition == nullptr) return trouble.taint == kube::kTaintNodeNotReady;
+  return condition->status == trouble.status;
+}
+
+bool DrivesAway(const Trouble& trouble) { return trouble.condition == "Ready"; }
+
+bool IsManaged(const Taint& taint) {
+  const bool by_condition = std::any_of(kTroubles.begin(), kTroubles.end(), [&](const auto& t) {
+    return t.taint == taint.key && (taint.effect == kube::kNoSchedule ||
+                                    (taint.effect == kube::kNoExecute && DrivesAway(t)));
+  });
+  return by_condition ||
+         (taint.key == kube::kTaintNodeUnschedulable && taint.effect == kube::kNoSchedule);
+}
+
+const Taint* FindTaint(const Node& node, std::string_view key, std::string_view effect) {
+  for (const Taint& taint : node.spec.taints) {
+    if (taint.key == key && taint.effect == effect) return &taint;
+  }
+  return nullptr;
+}
+
+// Its pods are being driven away.
+bool IsMarked(const Node& node) {
+  return FindTaint(node, kube::kTaintNodeNotReady, kube::kNoExecute) != nullptr ||
+         FindTaint(node, kube::kTaintNodeUnreachable, kube::kNoExecute) != nullptr;
+}
+
+}  // namespace
+
+std::vector<NodeCondition> ConditionsOfSilentNode(const Node& node, WallTime now) {
+  std::vector<NodeCondition> changed;
+  for (const char* type : {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}) {
+    const NodeCondition* known = kube::FindCondition(node.status.conditions, type);
+    if (known != nullptr && known->status == "Unknown") continue;
+    NodeCondition condition;
+    condition.type = type;
+    condition.status = "Unknown";
+    condition.last_transition_time = now;
+    if (known == nullptr) {
+      condition.reason = "NodeStatusNeverUpdated";
+      condition.message = "Kubelet never posted node status.";
+      condition.last_heartbeat_time = node.metadata.creation_timestamp;
+    } else {
+      condition.reason = "NodeStatusUnknown";
+      condition.message = "Kubelet stopped posting node status.";
+      condition.last_heartbeat_time = known->last_heartbeat_time;
+    }
+    changed.push_back(std::move(condition));
+  }
+  return changed;
+}
+
+std::vector<Taint> TaintsFor(const Node& node, Evicting evicting, WallTime now) {
+  std::vector<Taint> taints;
+  for (const Taint& taint : node.spec.taints) {
+    if (!IsManaged(taint)) taints.push_back(taint);
+  }
+  const auto add = [&](std::string_view key, std::string_view effect) {
+    const Taint* known = FindTaint(node, key, effect);
+    taints.push_back(
+        known != nullptr
+            ? *known
+            : Taint{.key = std::string(key), .effect = std::string(effect), .time_added = now});
+  };
+  for (const Trouble& trouble : kTroubles) {
+    if (!Shows(node, trouble)) continue;
+    add(trouble.taint, kube::kNoSchedule);
+    if (!DrivesAway(trouble)) continue;
+    // A node whose trouble has changed its name (not ready, unreachable) stays marked throughout.
+    const bool stays = evicting == Evicting::kNotYet && IsMarked(node);
+    if (evicting == Evicting::kNow || stays) add(trouble.taint, kube::kNoExecute);
+  }
+  if (node.spec.unschedulable) add(kube::kTaintNodeUnschedulable, kube::kNoSchedule);
+  return taints;
+}
+
+bool WantsEviction(const Node& node) {
+  if (IsMarked(node)) return false;
+  return std::any_of(kTroubles.begin(), kTroubles.end(), [&](const Trouble& trouble) {
+    return DrivesAway(trouble) && Shows(node, trouble);
+  });
+}
+
+ZoneState StateOfZone(int ready, int not_ready) {
+  if (ready == 0 && not_ready > 0) return ZoneState::kAllDown;
+  const int all = ready + not_ready;
+  if (not_ready > kFewNodes && not_ready >= kDisrupted * all) return ZoneState::kPartlyDown;
+  return ZoneState::kNormal;
+}
+
+std::string ZoneOf(const Node& node) {
+  const auto& labels = node.metadata.labels;
+  return std::string(kube::ValueOf(labels, "topology.kubernetes.io/region")) + "/" +
+         std::string(kube::ValueOf(labels, "topology.kubernetes.io/zone"));
+}
+
+void EvictionPace::SetNodes(const std::vector<std::shared_ptr<const Node>>& nodes) {
+  for (auto& [name, zone] : zones_) zone.ready = zone.not_ready = 0;
+  for (const auto& node : nodes) {
+    Zone& zone = zones_[ZoneOf(*node)];
+    ++(kube::IsReady(*node) ? zone.ready : zone.not_ready);
+  }
+  std::erase_if(zones_, [](const auto& zone) {
+    return zone.second.ready == 0 && zone.second.not_ready == 0;
+  });
+  all_down_ = !zones_.empty() && std::all_of(zones_.begin(), zones_.end(), [](const auto& zone) {
+    return StateOfZone(zone.second.ready, zone.second.not_ready) == ZoneState::kAllDown;
+  });
+}
+
+std::optional<Duration> EvictionPace::IntervalOf(const Zone& zone) const {
+  if (all_down_) return std::nullopt;
+  if (StateOfZone(zone.ready, zone.not_ready) != ZoneState::kPartlyDown) return kUsualInterval;
+  if (zone.ready + zone.not_ready <= kLargeZone) return std::nullopt;
+  return kSlowInterval;
+}
+
+std::optional<Duration> EvictionPace::Wait(const std::string& name, SteadyTime now) {
+  Zone& zone = zones_[name];
+  const std::optional<Duration> interval = IntervalOf(zone);
+  if (!interval) return std::nullopt;
+  if (now < zone.next) return zone.next - now;
+  zone.next = now + *interval;
+  return Duration::zero();
+}
+
+}  // namespace koord::localcluster

@@ -1,0 +1,85 @@
+#include "localcluster/controllers/nodelifecycle/taint_eviction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kube/resources.h"
+#include "localcluster/controllers/common/disruption_mark.h"
+#include "localcluster/controllers/common/pod_state.h"
+
+namespace koord::localcluster {
+namespace {
+
+bool DrivesAway(const kube::Taint& taint) { return taint.effect == kube::kNoExecute; }
+
+bool AnyDrivesAway(const kube::Node& node) {
+  return std::any_of(node.spec.taints.begin(), node.spec.taints.end(), DrivesAway);
+}
+
+}  // namespace
+
+std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
+                                std::span<const kube::Toleration> tolerations, WallTime now) {
+  std::optional<WallTime> leave;
+  for (const kube::Taint& taint : taints) {
+    if (!DrivesAway(taint)) continue;
+    bool tolerated = false;
+    for (const kube::Toleration& toleration : tolerations) {
+      if (!kube::Tolerates(toleration, taint)) continue;
+      tolerated = true;
+      if (!toleration.toleration_seconds) continue;
+      const auto span = std::chrono::seconds(std::max<int64_t>(*toleration.toleration_seconds, 0));
+      const WallTime end = taint.time_added.value_or(now) + span;
+      leave = leave ? std::min(*leave, end) : end;
+    }
+    if (!tolerated) return now;
+  }
+  return leave;
+}
+
+TaintEvictionController::TaintEvictionController(ControllerContext& context)
+    : Controller("taint-eviction-controller", context) {
+  Watch(informers().nodes, [this](const auto& before, const auto& after) {
+    if (after == nullptr || !AnyDrivesAway(*after)) return;
+    if (before != nullptr && before->spec.taints == after->spec.taints) return;
+    EnqueuePodsOf(after->metadata.name);
+  });
+  Watch(informers().pods, [this](const auto& before, const auto& after) {
+    if (after == nullptr || !kube::IsAssigned(*after)) return;
+    if (before != nullptr && kube::IsAssigned(*before) &&
+        before->spec.tolerations == after->spec.tolerations) {
+      return;
+    }
+    const auto node = informers().nodes.Get({"", after->spec.node_name});
+    if (node == nullptr || AnyDrivesAway(*node)) Enqueue(KeyText(after->metadata));
+  });
+}
+
+void TaintEvictionController::EnqueuePodsOf(const std::string& node) {
+  for (const auto& pod : informers().pods.ByIndex(SharedInformers::kByNode, node)) {
+    Enqueue(KeyText(pod->metadata));
+  }
+}
+
+Plan TaintEvictionController::Decide(const std::string& key) {
+  Plan plan;
+  const auto pod = informers().pods.Get(ParseKey(key));
+  if (pod == nullptr || !IsActive(*pod)) return plan;
+  const auto node = informers().nodes.Get({"", pod->spec.node_name});
+  if (node == nullptr) return plan;
+  const auto leave = LeaveAt(node->spec.taints, pod->spec.tolerations, Now());
+  if (!leave) return plan;
+  if (*leave > Now()) {
+    plan.AgainWithin(*leave - Now());
+    return plan;
+  }
+  plan.Add(MarkDisrupted(*pod, "DeletionByTaintManager",
+                         "Taint manager: deleting due to NoExecute taint", Now()));
+  plan.Add(Delete(kube::kPods, pod->metadata));
+  plan.Tell(kube::kPods, pod->metadata, "TaintManagerEviction",
+            fmt::format("Marking for deletion Pod {}", key));
+  return plan;
+}
+
+}  // namespace koord::localcluster

@@ -1,0 +1,29 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/clock.h"
+#include "kube/objects/node.h"
+#include "kube/objects/pod.h"
+#include "localcluster/shared/controller.h"
+
+namespace koord::localcluster {
+
+// When a pod has to leave a node with these taints: `now` or earlier if it does not tolerate one of
+// the NoExecute taints, at the end of the shortest time for which it tolerates them otherwise. None
+// if it may stay.
+std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
+                                std::span<const kube::Toleration> tolerations, WallTime now);
+
+// Removes pods from nodes whose NoExecute taints they do not tolerate (any more).
+class TaintEvictionController final : public Controller {
+ public:
+  explicit TaintEvictionController(ControllerContext& context);
+
+ private:
+  Plan Decide(const std::string& key) override;
+  void EnqueuePodsOf(const std::string& node);
+};
+
+}  // namespace koord::localcluster

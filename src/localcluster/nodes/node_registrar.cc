@@ -1,0 +1,90 @@
+#include "localcluster/nodes/node_registrar.h"
+
+#include <algorithm>
+
+#include "api/resources.h"
+#include "kube/resources.h"
+#include "localcluster/nodes/node_objects.h"
+
+namespace koord::localcluster {
+
+NodeRegistrar::NodeRegistrar(ControllerContext& context, Machines& machines)
+    : Controller("kubelet", context, 32), machines_(machines) {
+  Watch(informers().nodes, [this](const auto& before, const auto& after) {
+    if (after != nullptr) Enqueue(after->metadata.name);
+    if (after == nullptr) furnished_.erase(before->metadata.name);
+  });
+}
+
+bool NodeRegistrar::complete() {
+  const std::vector<std::string> names = machines_.Names();
+  return std::all_of(names.begin(), names.end(), [this](const std::string& name) {
+    return !machines_.Find(name)->plan() || created_.contains(name);
+  });
+}
+
+Plan NodeRegistrar::Decide(const std::string& name) {
+  Plan plan;
+  const Machine* machine = machines_.Find(name);
+  if (machine == nullptr || machine->failed) return plan;
+  const auto node = informers().nodes.Get({"", name});
+  if (node == nullptr) {
+    if (machine->plan() && !created_.contains(name)) {
+      plan.Add(
+          CreateUnlessThere(kube::kNodes, NodeObject(*machine->plan(), machine->number(), Now())));
+    }
+    return plan;
+  }
+  created_.insert(name);
+  if (kube::IsBeingDeleted(node->metadata)) return plan;
+  if (!furnished_.contains(name)) MakeCompanions(*node, *machine, plan);
+  KeepShape(*node, *machine, plan);
+  KeepReady(*node, *machine, plan);
+  return plan;
+}
+
+void NodeRegistrar::OnDone(const std::string& name) {
+  if (informers().nodes.Get({"", name}) != nullptr) furnished_.insert(name);
+}
+
+void NodeRegistrar::MakeCompanions(const kube::Node& node, const Machine& machine, Plan& plan) {
+  const std::string& name = node.metadata.name;
+  const std::string& uid = node.metadata.uid;
+  plan.Add(CreateUnlessThere(kube::kLeases, LeaseObject(name, uid, Now())));
+  plan.Add(CreateUnlessThere(api::kNodeMetrics, NodeMetricObject(name, uid)));
+  if (!machine.plan()) return;
+  plan.Add(CreateUnlessThere(api::kNodeResourceTopologies, TopologyObject(*machine.plan(), uid)));
+  if (machine.plan()->shape.gpus > 0) {
+    plan.Add(CreateUnlessThere(api::kDevices, DeviceObject(*machine.plan(), uid)));
+  }
+}
+
+// Whoever wrote a Node by hand may say that it is not ready; what the cluster itself has concluded
+// from our silence is corrected.
+void NodeRegistrar::KeepReady(const kube::Node& node, const Machine& machine, Plan& plan) {
+  const kube::NodeCondition* ready = kube::FindCondition(node.status.conditions, "Ready");
+  const bool wrong =
+      ready == nullptr || ready->status == "Unknown" || (machine.plan() && ready->status != "True");
+  if (!wrong) return;
+  plan.Add(StrategicPatch(kube::kNodes, node.metadata,
+                          {{"metadata", {{"uid", node.metadata.uid}}},
+                           {"status", {{"conditions", WorkingConditions(Now())}}}},
+                          "status"));
+}
+
+void NodeRegistrar::KeepShape(const kube::Node& node, const Machine& machine, Plan& plan) {
+  if (!machine.plan()) return;
+  const std::string shape = ToString(machine.plan()->shape);
+  if (kube::ValueOf(node.metadata.annotations, kShapeAnnotation) == shape) return;
+  const kube::Json wanted = NodeObject(*machine.plan(), machine.number(), Now());
+  Write status = MergePatch(kube::kNodes, node.metadata,
+                            {{"status",
+                              {{"capacity", *kube::Find(wanted, {"status", "capacity"})},
+                               {"allocatable", *kube::Find(wanted, {"status", "allocatable"})}}}});
+  status.subresource = "status";
+  plan.Add(std::move(status));
+  plan.Add(MergePatch(kube::kNodes, node.metadata,
+                      {{"metadata", {{"annotations", {{kShapeAnnotation, shape}}}}}}));
+}
+
+}  // namespace koord::localcluster

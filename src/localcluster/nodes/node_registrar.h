@@ -1,0 +1,35 @@
+#pragma once
+#include <set>
+#include <string>
+
+#include "localcluster/nodes/machines.h"
+#include "localcluster/shared/controller.h"
+
+namespace koord::localcluster {
+
+// Makes the objects of the simulated machines, and keeps their Nodes ready while they work.
+//
+// A planned Node that is there already is taken over as it is; if its shape has changed, so does
+// what it offers. One that a user deletes stays deleted until the next start, as a machine that was
+// taken out of service.
+class NodeRegistrar final : public Controller {
+ public:
+  NodeRegistrar(ControllerContext& context, Machines& machines);
+
+  void Register(const std::string& node) { Enqueue(node); }
+  // All planned nodes are there.
+  bool complete();
+
+ private:
+  Plan Decide(const std::string& name) override;
+  void OnDone(const std::string& name) override;
+  void MakeCompanions(const kube::Node& node, const Machine& machine, Plan& plan);
+  void KeepReady(const kube::Node& node, const Machine& machine, Plan& plan);
+  void KeepShape(const kube::Node& node, const Machine& machine, Plan& plan);
+
+  Machines& machines_;
+  std::set<std::string> created_;    // planned Nodes that are there or have been
+  std::set<std::string> furnished_;  // nodes that have all their other objects
+};
+
+}  // namespace koord::localcluster

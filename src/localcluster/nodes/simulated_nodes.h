@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/scope.h"
+#include "localcluster/nodes/load_model.h"
+#include "localcluster/nodes/machines.h"
+#include "localcluster/nodes/node_registrar.h"
+#include "localcluster/nodes/node_reporter.h"
+#include "localcluster/nodes/node_shape.h"
+#include "localcluster/nodes/pod_runner.h"
+#include "localcluster/shared/controller.h"
+
+namespace koord::localcluster {
+
+struct SimulatedNodesOptions {
+  std::vector<PlannedNode> nodes;
+  // Also runs the pods of Nodes that others have made.
+  bool adopt = false;
+  LoadModels load;
+  PodRunner::Times times;
+  uint64_t seed = 1;
+};
+
+// Machines that exist only as API objects: their Nodes, Leases, NodeResourceTopologies, Devices and
+// NodeMetrics, and the pods they run. Nodes of an earlier run that are no longer planned are
+// removed.
+class SimulatedNodes {
+ public:
+  // `reports` carries heart-beats and load reports only, and may be the context's own client.
+  SimulatedNodes(ControllerContext& context, kube::Client& reports, SimulatedNodesOptions options);
+
+  void Start();
+  // All planned nodes are registered.
+  bool ready() { return registrar_.complete(); }
+  // Nothing but heart-beats and load reports is under way: no pod is about to start or stop.
+  bool idle() const { return registrar_.idle() && runner_.settled(); }
+
+  // Pulls the plug: the node falls silent and its pods stand still, until Recover.
+  void Fail(const std::string& node);
+  void Recover(const std::string& node);
+
+ private:
+  void OnNode(const kube::Node& node);
+  void RemoveUnplanned();
+  void Begin(const std::string& node);
+
+  ControllerContext& context_;
+  const bool adopt_;
+  Machines machines_;
+  std::vector<std::string> planned_;
+  NodeRegistrar registrar_;
+  PodRunner runner_;
+  NodeReporter reporter_;
+  Scope scope_;
+};
+
+}  // namespace koord::localcluster

@@ -1,0 +1,1 @@
+"""What the tests of real clients share: see ../run.py."""

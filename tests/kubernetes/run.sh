@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Runs the tests that need real Kubernetes: our CRDs on its API server, its newest kubectl on the
+# local cluster, and the clients' tests on itself, which shows that they ask for nothing strange.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+koord=${1:-build/bin/koord}
+programs=$(scripts/kubernetes.sh kubectl etcd kube-apiserver kube-controller-manager \
+  kube-scheduler) || exit 1
+debian_kubectl=$(scripts/kubectl.sh) || exit 1
+failed=()
+
+run() {
+  local what=$1
+  shift
+  echo "== $what"
+  "$@" || failed+=("$what")
+}
+
+run "CRDs on Kubernetes" tests/kubernetes/crds_test.py
+run "clients on the local cluster" tests/clients/run.py --koord "$koord" \
+  --kubectl "$programs/kubectl" --kubectl "$debian_kubectl"
+run "clients on Kubernetes" tests/kubernetes/cluster.py run --controller-manager --scheduler -- \
+  tests/clients/run.py --kubectl "$programs/kubectl" --kubectl "$debian_kubectl"
+
+for what in "${failed[@]}"; do echo "failed: $what"; done
+exit $((${#failed[@]} > 0))
