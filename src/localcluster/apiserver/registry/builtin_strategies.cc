@@ -130,7 +130,7 @@ std::map<std::string, Strategy> OtherStrategies() {
       {"resourceslices.resource.k8s.io", devices},
       {"resourceclaims.resource.k8s.io", devices},
       {"resourceclaimtemplates.resource.k8s.io", devices},
-      {"events.events.k8s.io", {.create_on_update = true, .validate = ValidateEvent}},
+      {"events.events.k8s.io", {.create_on_update = true, .validate = ValidateEventV1}},
       {"mutatingwebhookconfigurations.admissionregistration.k8s.io", webhooks},
       {"validatingwebhookconfigurations.admissionregistration.k8s.io", webhooks},
       {"customresourcedefinitions.apiextensions.k8s.io",

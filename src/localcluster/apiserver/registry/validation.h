@@ -46,6 +46,8 @@ void ValidateSecret(const kube::Json& object, FieldErrors& errors);
 void ValidateImmutableData(const kube::Json& object, const kube::Json& old, FieldErrors& errors);
 void ValidateSecretUpdate(const kube::Json& object, const kube::Json& old, FieldErrors& errors);
 void ValidateEvent(const kube::Json& object, FieldErrors& errors);
+// As events.k8s.io/v1 spells it.
+void ValidateEventV1(const kube::Json& object, FieldErrors& errors);
 void ValidateService(const kube::Json& object, FieldErrors& errors);
 void ValidateServiceUpdate(const kube::Json& object, const kube::Json& old, FieldErrors& errors);
 void ValidatePersistentVolume(const kube::Json& object, FieldErrors& errors);

@@ -11,6 +11,7 @@ namespace koord::apiserver {
 namespace {
 
 constexpr size_t kMaxDataSize = 1024 * 1024;
+constexpr size_t kMaxNote = 1024;
 constexpr int64_t kHighestUserPriority = 1'000'000'000;
 
 // [-._a-zA-Z0-9]+, as a file name in a volume.
@@ -47,6 +48,16 @@ const json::object* SpecOf(const Json& object, FieldErrors& errors) {
   const json::object* spec = kube::FindObject(object, {"spec"});
   if (spec == nullptr) errors.push_back(Required("spec"));
   return spec;
+}
+
+// An event lives with the object that it is about; those of cluster-scoped objects in `default`.
+void CheckEventNamespace(const Json& event, std::string_view about, FieldErrors& errors) {
+  const std::string_view ns = kube::FindString(event, {"metadata", "namespace"});
+  const std::string_view object_ns = kube::FindString(event, {about, "namespace"});
+  const bool fits = object_ns.empty() ? ns == "default" || ns == "kube-system" : object_ns == ns;
+  if (fits) return;
+  errors.push_back(Invalid(std::string(about) + ".namespace", Text(object_ns),
+                           "does not match event.namespace"));
 }
 
 void ValidateTaints(const json::object& spec, FieldErrors& errors) {
