@@ -55,7 +55,7 @@ void UsageHistory::MeasureUntil(WallTime now, Duration keep, WallTime born, cons
   while (!samples_.empty() && samples_.front().time < oldest) samples_.pop_front();
   // A clock that was set back leaves samples of the future behind.
   while (!samples_.empty() && samples_.back().time > now) samples_.pop_back();
-  WallTime after = std::max(oldest, born);
+  WallTime after = std::max(oldest - Duration(1), born);  // the oldest moment counts
   if (!samples_.empty()) after = std::max(after, samples_.back().time);
   for (WallTime time : MeasuringTimes(after, now)) {
     samples_.push_back(Measure(time, size, seed, pods));

@@ -23,7 +23,8 @@ kube::Job Sum(std::string_view spec = "{}") {
     "spec": {"template": {"metadata": {"labels": {"job": "sum"}},
              "spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}}})");
   kube::Json merged = kube::Encode(job.spec);
-  for (const auto& [key, value] : ParseTestJson(spec).as_object()) merged.as_object()[key] = value;
+  const kube::Json given = ParseTestJson(spec);
+  for (const auto& [key, value] : given.as_object()) merged.as_object()[key] = value;
   job.spec = *kube::Decode<kube::JobSpec>(merged);
   return job;
 }

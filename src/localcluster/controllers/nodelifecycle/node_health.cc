@@ -11,7 +11,7 @@ using kube::Node;
 using kube::NodeCondition;
 using kube::Taint;
 
-constexpr double kDisrupted = 0.55;
+constexpr int kDisruptedPercent = 55;
 constexpr int kFewNodes = 2;
 constexpr int kLargeZone = 50;
 constexpr Duration kUsualInterval = 10s;
@@ -119,7 +119,9 @@ bool WantsEviction(const Node& node) {
 ZoneState StateOfZone(int ready, int not_ready) {
   if (ready == 0 && not_ready > 0) return ZoneState::kAllDown;
   const int all = ready + not_ready;
-  if (not_ready > kFewNodes && not_ready >= kDisrupted * all) return ZoneState::kPartlyDown;
+  if (not_ready > kFewNodes && 100 * not_ready >= kDisruptedPercent * all) {
+    return ZoneState::kPartlyDown;
+  }
   return ZoneState::kNormal;
 }
 
