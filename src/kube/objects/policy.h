@@ -24,6 +24,17 @@ struct PodDisruptionBudgetSpec {
   bool operator==(const PodDisruptionBudgetSpec&) const = default;
 };
 
+// Unlike most conditions, those of a budget always state reason and message, and clients insist on
+// it.
+struct DisruptionCondition : Condition {
+  static void Fields(auto& self, auto&& field) {
+    Condition::Fields(self, field);
+    field("reason", Always(self.reason));
+    field("message", Always(self.message));
+  }
+  bool operator==(const DisruptionCondition&) const = default;
+};
+
 struct PodDisruptionBudgetStatus {
   int64_t observed_generation = 0;
   std::map<std::string, WallTime, std::less<>> disrupted_pods;  // evicted, not yet seen to be gone
@@ -31,7 +42,7 @@ struct PodDisruptionBudgetStatus {
   int32_t current_healthy = 0;
   int32_t desired_healthy = 0;
   int32_t expected_pods = 0;
-  std::vector<Condition> conditions;
+  std::vector<DisruptionCondition> conditions;
 
   static void Fields(auto& self, auto&& field) {
     field("observedGeneration", self.observed_generation);

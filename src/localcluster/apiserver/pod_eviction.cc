@@ -112,7 +112,8 @@ StatusOr<Json> SpendDisruption(const Json& budget, std::string_view pod, std::st
                          .status = "False",
                          .reason = "InsufficientPods",
                          .time = now,
-                         .observed_generation = kube::FindInt(budget, {"metadata", "generation"})});
+                         .observed_generation = kube::FindInt(budget, {"metadata", "generation"}),
+                         .always_message = true});
   }
   kube::At(spent, {"status", "disruptedPods", pod}) = now;
   return spent;

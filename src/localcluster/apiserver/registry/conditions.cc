@@ -26,7 +26,7 @@ void SetCondition(Json& object, const ConditionUpdate& update) {
                          {"status", update.status},
                          {"lastTransitionTime", time}};
   if (!update.reason.empty()) condition["reason"] = update.reason;
-  if (!update.message.empty()) condition["message"] = update.message;
+  if (!update.message.empty() || update.always_message) condition["message"] = update.message;
   if (update.observed_generation > 0) condition["observedGeneration"] = update.observed_generation;
 
   Json& list = kube::At(object, {"status", "conditions"});

@@ -13,6 +13,7 @@ struct ConditionUpdate {
   std::string_view message = {};
   std::string_view time = {};  // of the transition, should this be one
   int64_t observed_generation = 0;
+  bool always_message = false;  // some kinds state it even when it is empty
 };
 
 // Null if the object has no condition of this type.

@@ -66,7 +66,7 @@ void SetAllowed(PodDisruptionBudgetStatus& status, const PodDisruptionBudget& bu
     condition.last_transition_time = known->last_transition_time;
   }
   std::erase_if(status.conditions, [](const auto& c) { return c.type == "DisruptionAllowed"; });
-  status.conditions.push_back(std::move(condition));
+  status.conditions.push_back({std::move(condition)});
 }
 
 // Promises that are still open: the pod is there, stays, and the time is not over.
