@@ -138,19 +138,21 @@ void ValidateSecretUpdate(const Json& object, const Json& old, FieldErrors& erro
 }
 
 void ValidateEvent(const Json& object, FieldErrors& errors) {
-  const std::string_view ns = kube::FindString(object, {"metadata", "namespace"});
-  // Under either of its names: events come in two versions.
-  const std::string_view about =
-      kube::FindString(object, {"involvedObject", "namespace"},
-                       kube::FindString(object, {"regarding", "namespace"}));
-  if (about.empty()) {
-    if (ns != "default" && ns != "kube-system") {
-      errors.push_back(
-          Invalid("involvedObject.namespace", Text(about), "does not match event.namespace"));
-    }
-  } else if (about != ns) {
-    errors.push_back(
-        Invalid("involvedObject.namespace", Text(about), "does not match event.namespace"));
+  CheckEventNamespace(object, "involvedObject", errors);
+}
+
+void ValidateEventV1(const Json& object, FieldErrors& errors) {
+  CheckEventNamespace(object, "regarding", errors);
+  for (const char* field :
+       {"eventTime", "reportingController", "reportingInstance", "action", "reason"}) {
+    if (kube::FindString(object, {field}).empty()) errors.push_back(Required(field));
+  }
+  const std::string_view type = kube::FindString(object, {"type"});
+  if (type != "Normal" && type != "Warning") {
+    errors.push_back(Invalid("type", Text(type), "has invalid value: " + std::string(type)));
+  }
+  if (kube::FindString(object, {"note"}).size() > kMaxNote) {
+    errors.push_back(TooLong("note", kMaxNote));
   }
 }
 
