@@ -244,7 +244,7 @@ TEST(ObjectsTest, PodDisruptionBudget) {
       "unhealthyPodEvictionPolicy": "AlwaysAllow"},
     "status": {"observedGeneration": 1, "disruptedPods": {"p": "2026-07-01T10:00:00Z"},
       "disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0,
-      "conditions": [{"type": "DisruptionAllowed", "status": "False"}]}})");
+      "conditions": [{"type": "DisruptionAllowed", "status": "False", "reason": "", "message": ""}]}})");
 }
 
 TEST(ObjectsTest, Storage) {

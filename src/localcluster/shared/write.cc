@@ -12,6 +12,13 @@
 namespace koord::localcluster {
 namespace {
 
+// Any other conflict passes.
+bool HasBeenReplaced(const Status& status) {
+  return kube::IsConflict(status) &&
+         (Message(status).find("UID in the precondition") != std::string_view::npos ||
+          Message(status).find("UID in precondition") != std::string_view::npos);
+}
+
 using kube::Json;
 using kube::ObjectMeta;
 using kube::Resource;
@@ -173,9 +180,7 @@ bool IsMoot(const Write& write, const Status& status) {
     case Write::Verb::kPatch:
       return kube::IsNotFound(status);
     case Write::Verb::kDelete:
-      // The only precondition is the UID: a conflict means that the object has been replaced.
-      return kube::IsNotFound(status) ||
-             (kube::IsConflict(status) && write.options.resource_version.empty());
+      return kube::IsNotFound(status) || HasBeenReplaced(status);
   }
   return false;
 }

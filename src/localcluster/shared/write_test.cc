@@ -58,7 +58,11 @@ TEST(Write, RefusalsThatReachThePurposeAreMoot) {
     return kube::ToStatus({.code = code, .reason = reason, .message = "no"});
   };
   const Status gone = error(404, "NotFound"), there = error(409, "AlreadyExists"),
-               conflict = error(409, "Conflict");
+               conflict = error(409, "Conflict"),
+               replaced = kube::ToStatus(
+                   {.code = 409,
+                    .reason = "Conflict",
+                    .message = "the UID in the precondition (u) does not match the UID in record"});
   const Write create = Create(kube::kPods, {{"metadata", {{"name", "a"}}}});
   const Write unless = CreateUnlessThere(kube::kPods, {{"metadata", {{"name", "a"}}}});
   const Write patch = MergePatch(kube::kPods, meta, {});
@@ -70,7 +74,8 @@ TEST(Write, RefusalsThatReachThePurposeAreMoot) {
   EXPECT_TRUE(IsMoot(patch, gone));
   EXPECT_FALSE(IsMoot(patch, conflict));
   EXPECT_TRUE(IsMoot(remove, gone));
-  EXPECT_TRUE(IsMoot(remove, conflict)) << "another object has taken the name";
+  EXPECT_TRUE(IsMoot(remove, replaced)) << "another object has taken the name";
+  EXPECT_FALSE(IsMoot(remove, conflict)) << "it may well work the next time";
   EXPECT_FALSE(IsMoot(pinned, conflict)) << "the object has only changed";
 }
 

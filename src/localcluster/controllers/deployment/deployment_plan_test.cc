@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "localcluster/controllers/deployment/deployment_status.h"
+#include "kube/resources.h"
 #include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster {
@@ -63,9 +64,13 @@ Plan PlanFor(const kube::Deployment& deployment, const ReplicaSetList& sets,
 
 const kube::DeploymentCondition* Condition(const Plan& plan, kube::DeploymentStatus& into,
                                            std::string_view type) {
-  auto status = kube::Decode<kube::DeploymentStatus>(
-      *kube::Find(BodyOf(plan, "patch deployments/status default/web"), {"status"}));
-  into = status.ok() ? *status : kube::DeploymentStatus{};
+  // The revision is written there as well.
+  for (const Write& write : plan.writes) {
+    const kube::Json* body = kube::Find(write.body, {"status"});
+    if (write.resource != kube::kDeployments || body == nullptr) continue;
+    const auto status = kube::Decode<kube::DeploymentStatus>(*body);
+    if (status.ok()) into = *status;
+  }
   return kube::FindCondition(into.conditions, type);
 }
 
@@ -85,7 +90,7 @@ TEST(DeploymentPlan, ANewTemplateGetsASetOfItsOwn) {
       "team":"a","deployment.kubernetes.io/revision":"2",
       "deployment.kubernetes.io/desired-replicas":"3","deployment.kubernetes.io/max-replicas":"4"
       })")));
-  EXPECT_EQ(kube::Serialize(BodyOf(plan, "patch deployments default/web")),
+  EXPECT_EQ(kube::Serialize(BodyOf(plan, "patch deployments/status default/web")),
             R"({"metadata":{"annotations":{"deployment.kubernetes.io/revision":"2"}}})");
   EXPECT_THAT(Messages(plan),
               ElementsAre("ScalingReplicaSet: Scaled up replica set " + name + " from 0 to 1"));
@@ -118,7 +123,7 @@ TEST(DeploymentPlan, GoingBackRevivesTheOldSetUnderANewNumber) {
   EXPECT_EQ(kube::FindString(patch, {"metadata", "annotations", kRevisionHistory}), "1");
   EXPECT_THAT(Messages(plan),
               ElementsAre("ScalingReplicaSet: Scaled up replica set web-one from 0 to 1"));
-  EXPECT_EQ(kube::FindString(BodyOf(plan, "patch deployments default/web"),
+  EXPECT_EQ(kube::FindString(BodyOf(plan, "patch deployments/status default/web"),
                              {"metadata", "annotations", kRevision}),
             "3");
 }
