@@ -115,7 +115,16 @@ void ScaleHandlers::RespondScale(RequestPtr request, EntryPtr entry) {
   const Revision revision = entry->revision;
   core_.WhenDurable(revision, [this, request, entry = std::move(entry)] {
     const Json object = LoadObject(core_, *request->info, *entry);
-    Respond(core_, *request, 200, kube::Serialize(ScaleOf(*request->info, object)));
+    const Json scale = ScaleOf(*request->info, object);
+    if (request->output.kind != Output::Kind::kTable) {
+      return Respond(core_, *request, 200, kube::Serialize(scale));
+    }
+    ResourceInfo info;
+    info.resource = kScale;
+    TableOptions options = TableOptionsFor(core_, *request);
+    options.metadata = json::object{{"resourceVersion", std::to_string(entry->revision)}};
+    const Json* const objects[] = {&scale};
+    Respond(core_, *request, 200, kube::Serialize(MakeTable(info, objects, options)));
   });
 }
 
