@@ -20,7 +20,7 @@ class AttemptObserver {
   virtual void OnDecided(const kube::Pod&, Pipeline&, const ShapePtr&, const Decision&,
                          Duration /*took*/) {}
   virtual void OnFinished(const kube::Pod&, std::string_view /*profile*/, AttemptResult) {}
-  virtual void OnBound(const QueuedPod&, std::string_view /*profile*/) {}
+  virtual void OnBound(const Attempt&) {}
   virtual void OnPreempted(size_t /*victims*/) {}
 };
 

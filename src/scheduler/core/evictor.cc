@@ -27,9 +27,8 @@ kube::Json DisruptionPatch(const kube::Pod& victim, const std::string& scheduler
                  {{"type", "DisruptionTarget"},
                   {"status", "True"},
                   {"reason", "PreemptionByScheduler"},
-                  {"message",
-                   fmt::format("{}: preempting to accommodate a higher priority pod",
-                               scheduler_name)},
+                  {"message", fmt::format("{}: preempting to accommodate a higher priority pod",
+                                          scheduler_name)},
                   {"lastProbeTime", nullptr},
                   {"lastTransitionTime", kube::Encode(now)}}}}}}};
 }
@@ -54,34 +53,33 @@ void Evictor::Evict(const kube::Pod& preemptor, const std::string& node,
       finish_one();
       continue;
     }
-    recorder_.Record({.regarding = ReferenceTo(*victim),
-                      .related = ReferenceTo(preemptor),
-                      .type = "Normal",
-                      .reason = "Preempted",
-                      .action = "Preempting",
-                      .message = fmt::format("Preempted by pod {} on node {}",
-                                             preemptor.metadata.uid, node)});
+    recorder_.Record(
+        {.regarding = ReferenceTo(*victim),
+         .related = ReferenceTo(preemptor),
+         .type = "Normal",
+         .reason = "Preempted",
+         .action = "Preempting",
+         .message = fmt::format("Preempted by pod {} on node {}", preemptor.metadata.uid, node)});
     MarkAndDelete(*victim, scheduler_name, finish_one);
   }
   client_.loop().Post(finish_one);  // also where there is nobody to evict, never inside this call
 }
 
-void Evictor::MarkAndDelete(const kube::Pod& victim, const std::string& scheduler_name,
-                            Task done) {
-  client_.Patch(
-      kube::kPods, KeyOf(victim.metadata), kube::PatchType::kStrategic,
-      DisruptionPatch(victim, scheduler_name, client_.loop().clock().Now()),
-      {.subresource = "status"},
-      [this, victim, done = std::move(done)](const StatusOr<kube::Json>& answer) mutable {
-        if (!answer.ok()) {
-          LOG_WARNING("Could not mark the victim of a preemption",
-                      {"pod", KeyOf(victim.metadata).ToString()}, {"err", answer.status()});
-          if (kube::IsNotFound(answer.status()) || kube::IsConflict(answer.status())) {
-            return done();
-          }
-        }
-        Delete(victim, std::move(done));
-      });
+void Evictor::MarkAndDelete(const kube::Pod& victim, const std::string& scheduler_name, Task done) {
+  client_.Patch(kube::kPods, KeyOf(victim.metadata), kube::PatchType::kStrategic,
+                DisruptionPatch(victim, scheduler_name, client_.loop().clock().Now()),
+                {.subresource = "status"},
+                [this, victim, done = std::move(done)](const StatusOr<kube::Json>& answer) mutable {
+                  if (!answer.ok()) {
+                    LOG_WARNING("Could not mark the victim of a preemption",
+                                {"pod", KeyOf(victim.metadata).ToString()},
+                                {"err", answer.status()});
+                    if (kube::IsNotFound(answer.status()) || kube::IsConflict(answer.status())) {
+                      return done();
+                    }
+                  }
+                  Delete(victim, std::move(done));
+                });
 }
 
 void Evictor::Delete(const kube::Pod& victim, Task done) {

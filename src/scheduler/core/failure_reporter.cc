@@ -40,13 +40,13 @@ bool IsSame(const kube::Pod& pod, const FailureReporter::Failure& failure,
 void PatchStatus(kube::Client& client, const kube::Pod& pod, kube::json::object status) {
   const kube::Json patch = {{"metadata", {{"uid", pod.metadata.uid}}},
                             {"status", std::move(status)}};
-  client.Patch(kube::kPods, KeyOf(pod.metadata), kube::PatchType::kStrategic, patch,
-               {.subresource = "status"},
-               [name = KeyOf(pod.metadata).ToString()](const StatusOr<kube::Json>& answer) {
-                 if (answer.ok() || kube::IsNotFound(answer.status())) return;
-                 LOG_WARNING("Could not update the pod's status", {"pod", name},
-                             {"err", answer.status()});
-               });
+  client.Patch(
+      kube::kPods, KeyOf(pod.metadata), kube::PatchType::kStrategic, patch,
+      {.subresource = "status"},
+      [name = KeyOf(pod.metadata).ToString()](const StatusOr<kube::Json>& answer) {
+        if (answer.ok() || kube::IsNotFound(answer.status())) return;
+        LOG_WARNING("Could not update the pod's status", {"pod", name}, {"err", answer.status()});
+      });
 }
 
 }  // namespace
@@ -79,8 +79,8 @@ void FailureReporter::Failed(const kube::Pod& pod, const Failure& failure) {
   const kube::PodCondition* before = FindCondition(pod.status.conditions, "PodScheduled");
   kube::json::object status;
   if (!IsSame(pod, failure, before)) {
-    status["conditions"] = kube::json::array{
-        ConditionOf(pod, failure, before, client_.loop().clock().Now())};
+    status["conditions"] =
+        kube::json::array{ConditionOf(pod, failure, before, client_.loop().clock().Now())};
   }
   if (failure.nominated_node && *failure.nominated_node != pod.status.nominated_node_name) {
     status["nominatedNodeName"] =
@@ -95,9 +95,9 @@ void FailureReporter::SkippedDeleting(const kube::Pod& pod) {
 }
 
 void FailureReporter::Bound(const kube::Pod& pod, std::string_view node) {
-  Record(pod, "Normal", "Scheduled", "Binding",
-         fmt::format("Successfully assigned {}/{} to {}", pod.metadata.ns, pod.metadata.name,
-                     node));
+  Record(
+      pod, "Normal", "Scheduled", "Binding",
+      fmt::format("Successfully assigned {}/{} to {}", pod.metadata.ns, pod.metadata.name, node));
 }
 
 void FailureReporter::Nominate(const kube::Pod& pod, const std::string& node) {

@@ -18,6 +18,7 @@
 #include "scheduler/core/attempt_observer.h"
 #include "scheduler/core/evictor.h"
 #include "scheduler/core/failure_reporter.h"
+#include "scheduler/core/runtime.h"
 #include "scheduler/framework/cluster_objects.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/framework/profile_plugins.h"
@@ -83,8 +84,6 @@ class Scheduler {
   std::string_view NominatedNodeOf(std::string_view uid) const { return nominator_.NodeOf(uid); }
 
  private:
-  class Runtime;  // one profile at work
-
   Scheduler(EventLoop& loop, kube::Client& client, kube::EventRecorder& recorder, Options options);
   Status MakeRuntimes();
 
@@ -130,6 +129,7 @@ class Scheduler {
   NominatedRows nominated_;  // the same, as the pipelines see it
   NodeOrder order_;
   WaitingPods waiting_;
+  Runtime::Shared shared_;
   std::vector<std::unique_ptr<Runtime>> runtimes_;
   StringMap<Runtime*> by_name_;
   std::unique_ptr<SchedulingQueue> queue_;

@@ -73,6 +73,9 @@ class QueueSortPlugin : public virtual Plugin {
 // event may.
 class RequeuePlugin : public virtual Plugin {
  public:
+  // The kinds that MightCure may say yes to, so that no pod is looked at for the others. Must
+  // always answer the same; kForced is never asked about.
+  virtual bool Wants(EventKind) const { return true; }
   virtual bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) = 0;
 };
 

@@ -1,0 +1,65 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "scheduler/binding/binding_cycle.h"
+#include "scheduler/core/attempt_observer.h"
+#include "scheduler/core/evictor.h"
+#include "scheduler/core/failure_reporter.h"
+#include "scheduler/framework/plugin_context.h"
+#include "scheduler/framework/profile_plugins.h"
+#include "scheduler/pipeline/pipeline.h"
+#include "scheduler/queue/nominator.h"
+#include "scheduler/queue/scheduling_queue.h"
+#include "scheduler/queue/waiting_pods.h"
+
+namespace koord::scheduler {
+
+// One profile at work: its plugins, its pipeline, and what its plugins may ask for.
+class Runtime final : public SchedulerHandle {
+ public:
+  // What all profiles share; outlives the runtime.
+  struct Shared {
+    SchedulingQueue* queue = nullptr;  // made after the profiles
+    Nominator& nominator;
+    WaitingPods& waiting;
+    Evictor& evictor;
+    FailureReporter& reporter;
+    AttemptObserver* observer;
+  };
+
+  explicit Runtime(Shared& shared) : shared_(shared) {}
+
+  void Set(std::unique_ptr<ProfilePlugins> plugins, std::unique_ptr<Pipeline> pipeline,
+           std::unique_ptr<BindingCycle> binding);
+
+  const ProfilePlugins& plugins() const { return *plugins_; }
+  Pipeline& pipeline() { return *pipeline_; }
+  BindingCycle& binding() { return *binding_; }
+  const std::string& name() const { return plugins_->name; }
+
+  // The pod whose cycle runs.
+  void set_current(std::string uid) { current_uid_ = std::move(uid); }
+
+  RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
+  bool RowsAreIndependent(PodQuery& query) override;
+  void Preempt(const Attempt& preemptor, const std::string& node,
+               std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) override;
+  void ForEachWaiting(const std::function<void(const Attempt&)>& visit) override;
+  bool Allow(std::string_view uid, std::string_view plugin) override;
+  bool Reject(std::string_view uid, std::string_view plugin, std::string reason) override;
+  void Activate(const std::vector<kube::ObjectKey>& pods) override;
+  std::vector<std::shared_ptr<const kube::Pod>> NominatedTo(std::string_view node) override;
+  void ClearNomination(const kube::Pod& pod) override;
+  std::string NominatedNodeOf(const kube::Pod& pod) override;
+
+ private:
+  Shared& shared_;
+  std::unique_ptr<ProfilePlugins> plugins_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<BindingCycle> binding_;
+  std::string current_uid_;
+};
+
+}  // namespace koord::scheduler
