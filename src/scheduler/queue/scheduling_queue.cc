@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduler/queue/pod_change.h"
+
 namespace koord::scheduler {
 
 namespace {
@@ -13,16 +15,6 @@ constexpr std::string_view kPodAdd = "PodAdd";
 constexpr std::string_view kAttemptFailure = "ScheduleAttemptFailure";
 constexpr std::string_view kBackoffComplete = "BackoffComplete";
 constexpr std::string_view kFlush = "UnschedulableTimeout";
-
-// Whether an update may change anything for the scheduler. What it writes itself, conditions and
-// nominations, must not count: a pod would wake itself for ever.
-bool ChangedForScheduling(const kube::Pod& before, const kube::Pod& after) {
-  const kube::ObjectMeta& a = before.metadata;
-  const kube::ObjectMeta& b = after.metadata;
-  return a.labels != b.labels || a.annotations != b.annotations ||
-         a.deletion_timestamp != b.deletion_timestamp || a.owner_references != b.owner_references ||
-         before.spec != after.spec;
-}
 
 // The first moment after `age` at which the periodic flush runs.
 SteadyTime FlushAfter(SteadyTime age, SteadyTime start) {
