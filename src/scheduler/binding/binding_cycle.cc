@@ -17,7 +17,7 @@ Verdict At(std::string_view point, std::string_view plugin, Verdict verdict) {
 
 }  // namespace
 
-BindingCycle::BindingCycle(const ProfilePlugins& profile, PodPatcher& patcher,
+BindingCycle::BindingCycle(const PluginLineup& profile, PodPatcher& patcher,
                            StillWanted still_wanted)
     : profile_(profile), patcher_(patcher), still_wanted_(std::move(still_wanted)) {}
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "scheduler/binding/pod_patcher.h"
-#include "scheduler/framework/profile_plugins.h"
+#include "scheduler/framework/plugin_lineup.h"
 
 namespace koord::scheduler {
 
@@ -15,7 +15,7 @@ class BindingCycle {
   // Asked before each step that writes: an error ends the cycle with it.
   using StillWanted = std::function<Verdict(const Attempt&)>;
 
-  BindingCycle(const ProfilePlugins& profile, PodPatcher& patcher, StillWanted still_wanted);
+  BindingCycle(const PluginLineup& profile, PodPatcher& patcher, StillWanted still_wanted);
 
   void Run(std::shared_ptr<Attempt> attempt, VerdictDone done);
 
@@ -24,7 +24,7 @@ class BindingCycle {
   void Patch(std::shared_ptr<Attempt> attempt, VerdictDone done);
   void Bind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDone done);
 
-  const ProfilePlugins& profile_;
+  const PluginLineup& profile_;
   PodPatcher& patcher_;
   const StillWanted still_wanted_;
 };

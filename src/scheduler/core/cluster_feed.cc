@@ -25,8 +25,7 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchInto(kube::kStorageClasses, objects.storage_classes, EventKind::kVolumeChanged);
   WatchInto(kube::kCsiNodes, objects.csi_nodes, EventKind::kVolumeChanged);
   WatchInto(kube::kCsiDrivers, objects.csi_drivers, EventKind::kVolumeChanged);
-  WatchInto(kube::kCsiStorageCapacities, objects.csi_storage_capacities,
-            EventKind::kVolumeChanged);
+  WatchInto(kube::kCsiStorageCapacities, objects.csi_storage_capacities, EventKind::kVolumeChanged);
   WatchInto(kube::kVolumeAttachments, objects.volume_attachments, EventKind::kVolumeChanged);
   WatchInto(api::kNodeMetrics, objects.node_metrics, EventKind::kNodeMetricChanged);
   unsynced_ = watched_.size();
@@ -64,23 +63,22 @@ void ClusterFeed::WatchInto(const kube::Resource& resource, ObjectCache<T>& cach
 void ClusterFeed::WatchPods() {
   using Ptr = Scheduler::PodPtr;
   // A pod that has ended holds nothing: to the scheduler it is gone.
-  Watch<kube::Pod>(
-      kube::kPods,
-      [this](const Ptr& before, const Ptr& after) {
-        const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
-        if (after == nullptr) {
-          const auto known = pods_.find(uid);
-          if (known == pods_.end()) return;
-          const Ptr last = std::move(known->second);
-          pods_.erase(known);
-          scheduler_.OnPod(last, nullptr);
-          return;
-        }
-        Ptr& slot = pods_[uid];
-        const Ptr last = std::exchange(slot, transforms_.pod(after));
-        scheduler_.OnPod(last, slot);
-      },
-      {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+  Watch<kube::Pod>(kube::kPods,
+                   [this](const Ptr& before, const Ptr& after) {
+                     const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
+                     if (after == nullptr) {
+                       const auto known = pods_.find(uid);
+                       if (known == pods_.end()) return;
+                       const Ptr last = std::move(known->second);
+                       pods_.erase(known);
+                       scheduler_.OnPod(last, nullptr);
+                       return;
+                     }
+                     Ptr& slot = pods_[uid];
+                     const Ptr last = std::exchange(slot, transforms_.pod(after));
+                     scheduler_.OnPod(last, slot);
+                   },
+                   {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
 }
 
 void ClusterFeed::WatchNodes() {

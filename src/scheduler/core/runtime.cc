@@ -2,7 +2,7 @@
 
 namespace koord::scheduler {
 
-void Runtime::Set(std::unique_ptr<ProfilePlugins> plugins, std::unique_ptr<Pipeline> pipeline,
+void Runtime::Set(std::unique_ptr<PluginLineup> plugins, std::unique_ptr<Pipeline> pipeline,
                   std::unique_ptr<BindingCycle> binding) {
   plugins_ = std::move(plugins);
   pipeline_ = std::move(pipeline);

@@ -8,7 +8,7 @@
 #include "scheduler/core/evictor.h"
 #include "scheduler/core/failure_reporter.h"
 #include "scheduler/framework/plugin_context.h"
-#include "scheduler/framework/profile_plugins.h"
+#include "scheduler/framework/plugin_lineup.h"
 #include "scheduler/pipeline/pipeline.h"
 #include "scheduler/queue/nominator.h"
 #include "scheduler/queue/scheduling_queue.h"
@@ -31,10 +31,10 @@ class Runtime final : public SchedulerHandle {
 
   explicit Runtime(Shared& shared) : shared_(shared) {}
 
-  void Set(std::unique_ptr<ProfilePlugins> plugins, std::unique_ptr<Pipeline> pipeline,
+  void Set(std::unique_ptr<PluginLineup> plugins, std::unique_ptr<Pipeline> pipeline,
            std::unique_ptr<BindingCycle> binding);
 
-  const ProfilePlugins& plugins() const { return *plugins_; }
+  const PluginLineup& plugins() const { return *plugins_; }
   Pipeline& pipeline() { return *pipeline_; }
   BindingCycle& binding() { return *binding_; }
   const std::string& name() const { return plugins_->name; }
@@ -56,7 +56,7 @@ class Runtime final : public SchedulerHandle {
 
  private:
   Shared& shared_;
-  std::unique_ptr<ProfilePlugins> plugins_;
+  std::unique_ptr<PluginLineup> plugins_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<BindingCycle> binding_;
   std::string current_uid_;

@@ -81,8 +81,8 @@ Status Scheduler::MakeRuntimes() {
                                 .client = &client_,
                                 .recorder = &recorder_,
                                 .profile = ""};
-    ASSIGN_OR_RETURN(ProfilePlugins made, make(context));
-    auto plugins = std::make_unique<ProfilePlugins>(std::move(made));
+    ASSIGN_OR_RETURN(PluginLineup made, make(context));
+    auto plugins = std::make_unique<PluginLineup>(std::move(made));
     QueueProfile queue_profile{.name = plugins->name, .pre_enqueue = plugins->pre_enqueue};
     for (const auto& plugin : plugins->plugins) {
       if (auto* requeue = dynamic_cast<RequeuePlugin*>(plugin.get())) {

@@ -21,7 +21,7 @@
 #include "scheduler/core/runtime.h"
 #include "scheduler/framework/cluster_objects.h"
 #include "scheduler/framework/plugin_context.h"
-#include "scheduler/framework/profile_plugins.h"
+#include "scheduler/framework/plugin_lineup.h"
 #include "scheduler/pipeline/node_order.h"
 #include "scheduler/pipeline/nominated_rows.h"
 #include "scheduler/pipeline/pipeline.h"
@@ -43,7 +43,7 @@ class Scheduler {
     uint64_t seed = 1;  // of ties and jitter
     QueueOptions queue = {};
     // Makes the plugins of each profile. The context is theirs for good.
-    std::vector<std::function<StatusOr<ProfilePlugins>(const PluginContext&)>> profiles;
+    std::vector<std::function<StatusOr<PluginLineup>(const PluginContext&)>> profiles;
     AttemptObserver* observer = nullptr;  // metrics, monitor, debug logs
     // Asked before anything is written: only a leader may.
     std::function<bool()> may_write = [] { return true; };

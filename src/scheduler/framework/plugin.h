@@ -160,9 +160,9 @@ struct Attempt {
   std::shared_ptr<const kube::Pod> pod;
   ShapePtr shape;
   std::string profile;
-  int attempts = 0;             // with this one
-  SteadyTime first_attempt{};   // when the first one began
-  SteadyTime queued{};          // when it entered the queue, last
+  int attempts = 0;            // with this one
+  SteadyTime first_attempt{};  // when the first one began
+  SteadyTime queued{};         // when it entered the queue, last
   NodeRow row = kNoRow;
   std::string node;                                   // its name
   std::vector<std::unique_ptr<AttemptState>> states;  // by plugin slot

@@ -198,7 +198,7 @@ void CompiledQuery::Rebuild() {
 
   scores_.assign(plan_.profile.plugins.size(), 0);
   score_error_ = Verdict::Success();
-  const auto takes_part = [&](const ProfilePlugins::Scorer& scorer) {
+  const auto takes_part = [&](const PluginLineup::Scorer& scorer) {
     const Verdict verdict = scorer.plugin->PreScore(*query_, {});
     scores_[scorer.plugin->slot()] = verdict.ok() ? 1 : 0;
     if (!verdict.ok() && verdict.code != Code::kSkip && score_error_.ok()) {
@@ -208,7 +208,7 @@ void CompiledQuery::Rebuild() {
     return verdict.ok();
   };
   std::ranges::fill(base_, 0);
-  for (const ProfilePlugins::Scorer& scorer : plan_.plain_scorers) {
+  for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
     if (!takes_part(scorer)) continue;
     scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
     AddWeighted(base_.data(), scratch_.scores.data(), scorer.weight, rows);
@@ -300,7 +300,7 @@ bool CompiledQuery::PassesSpecial(NodeRow row, const std::vector<FilterPlugin*>&
 
 int64_t CompiledQuery::PlainScore(NodeRow row) {
   int64_t sum = 0;
-  for (const ProfilePlugins::Scorer& scorer : plan_.plain_scorers) {
+  for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
     if (!scores_[scorer.plugin->slot()]) continue;
     int64_t score = 0;
     scorer.plugin->Score(*query_, {row, row + 1}, &score);
@@ -314,7 +314,7 @@ int64_t CompiledQuery::PlainScore(NodeRow row) {
 int64_t CompiledQuery::NormalizedScore(NodeRow row) {
   int64_t sum = 0;
   for (size_t i = 0; i < raw_.size(); ++i) {
-    const ProfilePlugins::Scorer& scorer = plan_.normalized_scorers[i];
+    const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
     if (!scores_[scorer.plugin->slot()]) continue;
     int64_t score = raw_[i].At(row);
     scorer.plugin->Normalize(*query_, ranges_[i], {&score, 1});
@@ -360,7 +360,7 @@ void CompiledQuery::TotalRows(const uint8_t* feasible) {
   const size_t rows = ok_.size();
   std::copy_n(base_.data(), rows, best_.data());
   for (size_t i = 0; i < raw_.size(); ++i) {
-    const ProfilePlugins::Scorer& scorer = plan_.normalized_scorers[i];
+    const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
     if (!scores_[scorer.plugin->slot()]) continue;
     // Where all rows have the same score the feasible ones have it too.
     if (feasible != ok_.data()) {
@@ -398,7 +398,7 @@ void CompiledQuery::TotalWide() {
 void CompiledQuery::AddWideScores(const uint8_t* feasible) {
   const size_t rows = ok_.size();
   size_t wide = plan_.wide_filters.size();
-  for (const ProfilePlugins::Scorer& scorer : plan_.wide_scorers) {
+  for (const PluginLineup::Scorer& scorer : plan_.wide_scorers) {
     scores_[scorer.plugin->slot()] = 0;
     if (wide_versions_[wide++] == 0) continue;
     const Verdict verdict = scorer.plugin->PreScore(*query_, {feasible, rows});
@@ -438,7 +438,7 @@ CompiledQuery::Among CompiledQuery::ChooseAmong(const std::vector<NodeRow>& rows
   const std::vector<uint8_t> mask(n, 1);
   std::vector<int64_t> scores(n);
   score_error_ = Verdict::Success();
-  for (const ProfilePlugins::Scorer& scorer : plan_.profile.score) {
+  for (const PluginLineup::Scorer& scorer : plan_.profile.score) {
     ScorePlugin& plugin = *scorer.plugin;
     if (plugin.wide() && plugin.WideVersion(*query_) == 0) continue;
     const Verdict verdict = plugin.PreScore(*query_, scratch_.feasible);
@@ -540,7 +540,7 @@ std::vector<std::pair<std::string_view, int64_t>> CompiledQuery::ScoresOf(NodeRo
     scratch_.feasible[each] = best_.At(each) != BestRows::kInfeasible ? 1 : 0;
   }
   std::vector<std::pair<std::string_view, int64_t>> scores;
-  for (const ProfilePlugins::Scorer& scorer : plan_.profile.score) {
+  for (const PluginLineup::Scorer& scorer : plan_.profile.score) {
     ScorePlugin& plugin = *scorer.plugin;
     if (!scores_[plugin.slot()]) {
       scores.emplace_back(plugin.name(), 0);

@@ -7,7 +7,7 @@
 
 namespace koord::scheduler {
 
-Pipeline::Pipeline(const ProfilePlugins& profile, Ledger& ledger, NominatedRows& nominated,
+Pipeline::Pipeline(const PluginLineup& profile, Ledger& ledger, NominatedRows& nominated,
                    NodeOrder& order, Random& random, size_t kept_shapes)
     : plan_(profile),
       ledger_(ledger),

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "scheduler/cluster/ledger.h"
-#include "scheduler/framework/profile_plugins.h"
+#include "scheduler/framework/plugin_lineup.h"
 #include "scheduler/pipeline/compiled_query.h"
 #include "scheduler/pipeline/node_order.h"
 #include "scheduler/pipeline/nominated_rows.h"
@@ -37,8 +37,8 @@ struct Decision {
 class Pipeline {
  public:
   // `kept_shapes`: each costs some 30 bytes a node.
-  Pipeline(const ProfilePlugins& profile, Ledger& ledger, NominatedRows& nominated,
-           NodeOrder& order, Random& random, size_t kept_shapes = 64);
+  Pipeline(const PluginLineup& profile, Ledger& ledger, NominatedRows& nominated, NodeOrder& order,
+           Random& random, size_t kept_shapes = 64);
 
   // Never changes the ledger. Call BeforeCycle of the plugins first (BeginCycle).
   Decision Decide(const kube::Pod& pod, const ShapePtr& shape);
@@ -50,7 +50,7 @@ class Pipeline {
   // The compiled query of a shape, up to date.
   CompiledQuery& QueryFor(const ShapePtr& shape);
 
-  const ProfilePlugins& profile() const { return plan_.profile; }
+  const PluginLineup& profile() const { return plan_.profile; }
   size_t kept() const { return queries_.size(); }
 
  private:

@@ -4,11 +4,11 @@
 
 namespace koord::scheduler {
 
-Plan::Plan(const ProfilePlugins& profile) : profile(profile) {
+Plan::Plan(const PluginLineup& profile) : profile(profile) {
   for (FilterPlugin* plugin : profile.filter) {
     (plugin->wide() ? wide_filters : row_filters).push_back(plugin);
   }
-  for (const ProfilePlugins::Scorer& scorer : profile.score) {
+  for (const PluginLineup::Scorer& scorer : profile.score) {
     if (scorer.plugin->wide()) {
       wide_scorers.push_back(scorer);
     } else if (scorer.plugin->normalizes()) {

@@ -9,7 +9,7 @@ namespace koord::scheduler {
 
 // The plugins that decide about the pods of one schedulerName, in their final order at each
 // extension point.
-struct ProfilePlugins {
+struct PluginLineup {
   struct Scorer {
     ScorePlugin* plugin;
     int64_t weight;
