@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "kube/objects/policy.h"
+#include "kube/selectors.h"
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/framework/object_cache.h"
 #include "scheduler/framework/plugin_context.h"
