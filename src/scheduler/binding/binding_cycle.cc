@@ -40,6 +40,7 @@ void BindingCycle::PreBind(std::shared_ptr<Attempt> attempt, size_t next, Verdic
 }
 
 void BindingCycle::Patch(std::shared_ptr<Attempt> attempt, VerdictDone done) {
+  if (!profile_.patches_pods) return Bind(std::move(attempt), 0, std::move(done));
   const Attempt& state = *attempt;
   patcher_.Patch(
       state, [this, attempt = std::move(attempt), done = std::move(done)](Verdict verdict) mutable {

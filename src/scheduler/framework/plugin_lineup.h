@@ -29,6 +29,7 @@ struct PluginLineup {
   std::vector<PreBindPlugin*> pre_bind;
   std::vector<BindPlugin*> bind;
   std::vector<PostBindPlugin*> post_bind;
+  bool patches_pods = false;  // sends what PreBind plugins have decided
   // How many nodes to look for before choosing, in percent. 0: every node is considered.
   int percentage_of_nodes_to_score = 0;
 };
