@@ -12,8 +12,6 @@
 namespace koord::scheduler {
 namespace {
 
-using Strategy = NodeResourcesFitArgs::Strategy;
-
 struct Need {
   ResourceId id;
   int64_t amount;
@@ -37,18 +35,19 @@ KOORD_HOT void KeepWhereLeft(const int64_t* have, const int64_t* taken, int64_t 
 }
 
 // The score at each whole percent, along the line through the points and level outside of them.
-std::vector<int32_t> ScoresAlong(const std::vector<UtilizationPoint>& shape) {
+std::vector<int32_t> ScoresAlong(const std::vector<UtilizationShapePoint>& shape) {
   constexpr int32_t kScale = 10;  // shapes score 0..10
   std::vector<int32_t> scores(101, 0);
-  for (int32_t percent = 0; !shape.empty() && percent <= 100; ++percent) {
+  if (shape.empty()) return scores;
+  for (int32_t percent = 0; percent <= 100; ++percent) {
     const auto right = std::ranges::find_if(
-        shape, [&](const UtilizationPoint& point) { return percent <= point.utilization; });
+        shape, [&](const UtilizationShapePoint& point) { return percent <= point.utilization; });
     if (right == shape.end()) {
       scores[percent] = shape.back().score * kScale;
     } else if (right == shape.begin()) {
       scores[percent] = right->score * kScale;
     } else {
-      const UtilizationPoint& left = *(right - 1);
+      const UtilizationShapePoint& left = *(right - 1);
       scores[percent] = left.score * kScale + (right->score - left.score) * kScale *
                                                   (percent - left.utilization) /
                                                   (right->utilization - left.utilization);
@@ -114,23 +113,30 @@ int64_t AmountIn(const kube::ResourceList& list, std::string_view name) {
 
 }  // namespace
 
-NodeResourcesFit::NodeResourcesFit(const PluginContext& context, const NodeResourcesFitArgs& args)
+NodeResourcesFit::NodeResourcesFit(const PluginContext& context, NodeResourcesFitArgs args)
     : resources_(context.ledger.resources()),
       reasons_(context.reasons),
       too_many_pods_(context.reasons.Intern("Too many pods")),
-      args_(args),
-      score_of_percent_(ScoresAlong(args.shape)) {
-  for (const ResourceWeight& each : args.resources) {
-    scored_.push_back({resources_.Intern(each.name), std::clamp(each.weight, 1, 100)});
+      ignored_(std::move(args.ignored_resources)),
+      ignored_groups_(std::move(args.ignored_resource_groups)) {
+  args.SetDefaults();
+  const ScoringStrategy& strategy = *args.scoring_strategy;
+  if (strategy.type != kLeastAllocated) share_ = Share::kUsed;
+  if (strategy.type == kRequestedToCapacityRatio) {
+    score_of_percent_ = ScoresAlong(
+        strategy.requested_to_capacity_ratio.value_or(RequestedToCapacityRatio()).shape);
+  }
+  for (const ResourceWeight& each : strategy.resources) {
+    scored_.push_back({resources_.Intern(each.name),
+                       static_cast<int32_t>(std::clamp<int64_t>(each.weight, 1, 100))});
   }
 }
 
 bool NodeResourcesFit::IsIgnored(std::string_view resource) const {
   if (!IsExtended(resource)) return false;
   const std::string_view group = resource.substr(0, resource.find('/'));
-  return std::ranges::find(args_.ignored_resources, resource) != args_.ignored_resources.end() ||
-         std::ranges::find(args_.ignored_resource_groups, group) !=
-             args_.ignored_resource_groups.end();
+  return std::ranges::find(ignored_, resource) != ignored_.end() ||
+         std::ranges::find(ignored_groups_, group) != ignored_groups_.end();
 }
 
 std::unique_ptr<PluginState> NodeResourcesFit::Compile(const PodShape& shape) {
@@ -179,13 +185,12 @@ RowVerdict NodeResourcesFit::Check(const PodQuery& query, const RowView& row) {
 }
 
 void NodeResourcesFit::Score(const PodQuery& query, RowRange rows, int64_t* scores) {
-  const Share share = args_.strategy == Strategy::kLeastAllocated ? Share::kFree : Share::kUsed;
   absl::InlinedVector<ShareTerm, 8> terms;
   for (const Scored& scored : query.state<FitState>(slot()).scored) {
-    terms.push_back(TermOf(query.nodes(), scored, share));
+    terms.push_back(TermOf(query.nodes(), scored, share_));
   }
   const std::span<const ShareTerm> span(terms.data(), terms.size());
-  if (args_.strategy == Strategy::kRequestedToCapacityRatio) {
+  if (!score_of_percent_.empty()) {
     ScoreAlong(score_of_percent_, span, rows, scores);
   } else {
     WeightedPercents(span, Absent::kLeftOut, 0, rows, scores);

@@ -1,36 +1,15 @@
 #pragma once
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "scheduler/config/node_resources_args.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/scoring/percent.h"
 
 namespace koord::scheduler {
-
-struct UtilizationPoint {
-  int32_t utilization = 0;  // percent
-  int32_t score = 0;        // 0..10
-};
-
-struct ResourceWeight {
-  std::string name;
-  int32_t weight = 1;
-};
-
-struct NodeResourcesFitArgs {
-  enum class Strategy { kLeastAllocated, kMostAllocated, kRequestedToCapacityRatio };
-
-  // Extended resources that others look after, by name or by what stands before the "/".
-  std::vector<std::string> ignored_resources;
-  std::vector<std::string> ignored_resource_groups;
-  Strategy strategy = Strategy::kLeastAllocated;
-  std::vector<ResourceWeight> resources = {{"cpu", 1}, {"memory", 1}};
-  std::vector<UtilizationPoint> shape;  // of kRequestedToCapacityRatio, ascending
-};
 
 // Keeps pods off nodes that have too little left of what they ask for, and prefers nodes by how
 // full they would be.
@@ -47,7 +26,7 @@ class NodeResourcesFit final : public FilterPlugin, public ScorePlugin, public R
  public:
   static constexpr std::string_view kName = "NodeResourcesFit";
 
-  NodeResourcesFit(const PluginContext& context, const NodeResourcesFitArgs& args);
+  NodeResourcesFit(const PluginContext& context, NodeResourcesFitArgs args);
 
   std::string_view name() const override { return kName; }
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
@@ -69,9 +48,11 @@ class NodeResourcesFit final : public FilterPlugin, public ScorePlugin, public R
   ResourceNames& resources_;
   Reasons& reasons_;
   ReasonId too_many_pods_;
-  NodeResourcesFitArgs args_;
+  std::vector<std::string> ignored_;
+  std::vector<std::string> ignored_groups_;
+  Share share_ = Share::kFree;
   std::vector<Configured> scored_;
-  std::vector<int32_t> score_of_percent_;  // 0..100, of kRequestedToCapacityRatio
+  std::vector<int32_t> score_of_percent_;  // 0..100; empty unless scored along a shape
 };
 
 }  // namespace koord::scheduler

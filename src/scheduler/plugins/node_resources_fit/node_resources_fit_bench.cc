@@ -16,9 +16,13 @@ BENCHMARK(Filter)->Arg(1)->Arg(kBenchNodes);
 
 void Score(benchmark::State& state) {
   PluginBench bench;
-  NodeResourcesFit plugin(bench.bed.context,
-                          {.strategy = static_cast<NodeResourcesFitArgs::Strategy>(state.range(1)),
-                           .shape = {{0, 0}, {60, 10}, {100, 4}}});
+  constexpr std::string_view kTypes[] = {kLeastAllocated, kMostAllocated,
+                                         kRequestedToCapacityRatio};
+  NodeResourcesFitArgs args;
+  args.scoring_strategy = ScoringStrategy{std::string(kTypes[state.range(1)]),
+                                          {},
+                                          RequestedToCapacityRatio{{{0, 0}, {60, 10}, {100, 4}}}};
+  NodeResourcesFit plugin(bench.bed.context, args);
   bench.Score(state, plugin, kPod);
 }
 BENCHMARK(Score)->ArgsProduct({{1, kBenchNodes}, {0, 1, 2}});

@@ -8,7 +8,13 @@
 namespace koord::scheduler {
 namespace {
 
-using Strategy = NodeResourcesFitArgs::Strategy;
+NodeResourcesFitArgs Scoring(std::string_view type, std::vector<ResourceWeight> resources = {},
+                             std::vector<UtilizationShapePoint> shape = {}) {
+  NodeResourcesFitArgs args;
+  args.scoring_strategy = ScoringStrategy{std::string(type), std::move(resources),
+                                          RequestedToCapacityRatio{std::move(shape)}};
+  return args;
+}
 
 std::string Pod(std::string_view requests, std::string_view node = "",
                 std::string_view name = "p") {
@@ -113,7 +119,7 @@ struct ScoreCase {
 
 TEST(NodeResourcesFitTest, Scores) {
   const std::vector<ResourceWeight> with_gpu = {{"cpu", 1}, {"memory", 1}, {"a.b/gpu", 3}};
-  const std::vector<UtilizationPoint> rising = {{0, 0}, {100, 10}};
+  const std::vector<UtilizationShapePoint> rising = {{0, 0}, {100, 10}};
   const ScoreCase cases[] = {
       {"nothing says anything: the defaults of a container count",
        {},
@@ -135,60 +141,27 @@ TEST(NodeResourcesFitTest, Scores) {
        50},
       {"a resource that the node lacks is left out", {}, "cpu: 1", "cpu: 0", "cpu: 250m", 75},
       {"a node without any", {}, "pods: 1", "cpu: 0", "cpu: 250m", 0},
-      {"an extended resource counts if it is requested",
-       {.resources = with_gpu},
-       "cpu: 1, memory: 1000Mi, a.b/gpu: 10",
-       "cpu: 0, memory: 0, a.b/gpu: 5",
-       "cpu: 500m, memory: 500Mi, a.b/gpu: 3",
-       32},
-      {"and does not if not",
-       {.resources = with_gpu},
-       "cpu: 1, memory: 1000Mi, a.b/gpu: 10",
-       "cpu: 0, memory: 0, a.b/gpu: 5",
-       "cpu: 500m, memory: 500Mi",
-       50},
+      {"an extended resource counts if it is requested", Scoring(kLeastAllocated, with_gpu),
+       "cpu: 1, memory: 1000Mi, a.b/gpu: 10", "cpu: 0, memory: 0, a.b/gpu: 5",
+       "cpu: 500m, memory: 500Mi, a.b/gpu: 3", 32},
+      {"and does not if not", Scoring(kLeastAllocated, with_gpu),
+       "cpu: 1, memory: 1000Mi, a.b/gpu: 10", "cpu: 0, memory: 0, a.b/gpu: 5",
+       "cpu: 500m, memory: 500Mi", 50},
       {"ephemeral storage counts even if it is not requested",
-       {.resources = {{"ephemeral-storage", 1}}},
-       "ephemeral-storage: 10",
-       "ephemeral-storage: 4",
-       "",
-       60},
-      {"unknown plain names count nowhere",
-       {.resources = {{"widgets", 1}, {"cpu", 1}}},
-       "cpu: 1, widgets: 10",
-       "cpu: 0",
-       "cpu: 250m, widgets: 1",
-       75},
-      {"weight 0 is 1",
-       {.resources = {{"cpu", 0}, {"memory", 1}}},
-       "cpu: 1, memory: 1000Mi",
-       "cpu: 0, memory: 0",
-       "cpu: 500m, memory: 1000Mi",
-       25},
-      {"most allocated",
-       {.strategy = Strategy::kMostAllocated},
-       "cpu: 1, memory: 1000Mi",
-       "cpu: 900m, memory: 0",
-       "cpu: 200m, memory: 500Mi",
-       75},
-      {"ratio: mean of the resources, rounded",
-       {.strategy = Strategy::kRequestedToCapacityRatio, .shape = rising},
-       "cpu: 1, memory: 1000Mi",
-       "cpu: 0, memory: 0",
-       "cpu: 250m, memory: 500Mi",
-       38},
-      {"ratio: what scores 0 takes no part",
-       {.strategy = Strategy::kRequestedToCapacityRatio, .shape = rising},
-       "cpu: 1, memory: 1000Mi",
-       "cpu: 0, memory: 0",
-       "cpu: 0, memory: 500Mi",
-       50},
-      {"ratio: nothing scores",
-       {.strategy = Strategy::kRequestedToCapacityRatio, .shape = {{0, 10}, {100, 0}}},
-       "cpu: 1, memory: 1000Mi",
-       "cpu: 1, memory: 1000Mi",
-       "cpu: 1, memory: 1000Mi",
-       0},
+       Scoring(kLeastAllocated, {{"ephemeral-storage", 1}}), "ephemeral-storage: 10",
+       "ephemeral-storage: 4", "", 60},
+      {"unknown plain names count nowhere", Scoring(kLeastAllocated, {{"widgets", 1}, {"cpu", 1}}),
+       "cpu: 1, widgets: 10", "cpu: 0", "cpu: 250m, widgets: 1", 75},
+      {"weight 0 is 1", Scoring(kLeastAllocated, {{"cpu", 0}, {"memory", 1}}),
+       "cpu: 1, memory: 1000Mi", "cpu: 0, memory: 0", "cpu: 500m, memory: 1000Mi", 25},
+      {"most allocated", Scoring(kMostAllocated), "cpu: 1, memory: 1000Mi", "cpu: 900m, memory: 0",
+       "cpu: 200m, memory: 500Mi", 75},
+      {"ratio: mean of the resources, rounded", Scoring(kRequestedToCapacityRatio, {}, rising),
+       "cpu: 1, memory: 1000Mi", "cpu: 0, memory: 0", "cpu: 250m, memory: 500Mi", 38},
+      {"ratio: what scores 0 takes no part", Scoring(kRequestedToCapacityRatio, {}, rising),
+       "cpu: 1, memory: 1000Mi", "cpu: 0, memory: 0", "cpu: 0, memory: 500Mi", 50},
+      {"ratio: nothing scores", Scoring(kRequestedToCapacityRatio, {}, {{0, 10}, {100, 0}}),
+       "cpu: 1, memory: 1000Mi", "cpu: 1, memory: 1000Mi", "cpu: 1, memory: 1000Mi", 0},
   };
   for (const ScoreCase& test : cases) {
     PluginBed bed;
@@ -202,10 +175,9 @@ TEST(NodeResourcesFitTest, Scores) {
 }
 
 TEST(NodeResourcesFitTest, ContainersWithoutRequestsCountWithDefaults) {
-  for (const auto& [strategy, expected] :
-       {std::pair{Strategy::kLeastAllocated, 61}, {Strategy::kMostAllocated, 38}}) {
+  for (const auto& [strategy, expected] : {std::pair{kLeastAllocated, 61}, {kMostAllocated, 38}}) {
     PluginBed bed;
-    NodeResourcesFit plugin(bed.context, {.strategy = strategy});
+    NodeResourcesFit plugin(bed.context, Scoring(strategy));
     bed.AddNode(Node("cpu: 8, memory: 16Gi"));
     bed.AddPod(Pod("cpu: 2500m, memory: 5Gi", "n", "running"));
     const auto query = bed.Query(
@@ -216,9 +188,8 @@ TEST(NodeResourcesFitTest, ContainersWithoutRequestsCountWithDefaults) {
 
 TEST(NodeResourcesFitTest, ScoresAlongAShape) {
   PluginBed bed;
-  NodeResourcesFit plugin(bed.context, {.strategy = Strategy::kRequestedToCapacityRatio,
-                                        .resources = {{"cpu", 1}},
-                                        .shape = {{0, 0}, {60, 10}, {100, 4}}});
+  NodeResourcesFit plugin(
+      bed.context, Scoring(kRequestedToCapacityRatio, {{"cpu", 1}}, {{0, 0}, {60, 10}, {100, 4}}));
   bed.AddNode(Node("cpu: 1"));
   const std::pair<int, int64_t> cases[] = {{30, 50}, {59, 98}, {60, 100},
                                            {61, 99}, {80, 70}, {100, 40}};
@@ -230,9 +201,8 @@ TEST(NodeResourcesFitTest, ScoresAlongAShape) {
 
 TEST(NodeResourcesFitTest, IsLevelOutsideOfAShape) {
   PluginBed bed;
-  NodeResourcesFit plugin(bed.context, {.strategy = Strategy::kRequestedToCapacityRatio,
-                                        .resources = {{"cpu", 1}},
-                                        .shape = {{20, 3}, {60, 10}}});
+  NodeResourcesFit plugin(bed.context,
+                          Scoring(kRequestedToCapacityRatio, {{"cpu", 1}}, {{20, 3}, {60, 10}}));
   bed.AddNode(Node("cpu: 1"));
   EXPECT_EQ(bed.Scores(plugin, *bed.Query(plugin, Pod("cpu: 100m"))), std::vector<int64_t>{30});
   EXPECT_EQ(bed.Scores(plugin, *bed.Query(plugin, Pod("cpu: 900m"))), std::vector<int64_t>{100});
