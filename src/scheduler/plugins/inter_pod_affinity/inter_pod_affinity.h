@@ -55,6 +55,10 @@ class InterPodAffinity final : public PreFilterPlugin,
   void OnPodAdded(const PodInfo& pod) override;
   void OnPodRemoved(const PodInfo& pod) override;
 
+  // How much is remembered.
+  size_t groups() const { return groups_.groups().size(); }
+  size_t counters() const { return pods_.counters(); }
+
  private:
   class State;
 
