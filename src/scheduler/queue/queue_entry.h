@@ -64,6 +64,8 @@ struct QueueProfileState;
 struct QueueEntry {
   std::shared_ptr<const kube::Pod> pod;
   QueueProfileState* profile = nullptr;
+  size_t uid_hash = 0;
+  size_t name_hash = 0;
 
   QueuePool pool = QueuePool::kNone;
   bool gone = false;      // in flight, and deleted or bound meanwhile: must not come back

@@ -62,22 +62,23 @@ bool SchedulingQueue::Serves(std::string_view scheduler_name) const {
 // ---- Pods come, change and go
 
 bool SchedulingQueue::Add(std::shared_ptr<const kube::Pod> pod) {
-  if (QueueEntry* known = entries_.FindUid(pod->metadata.uid)) {
+  const EntryTable::Uid uid(pod->metadata.uid);
+  if (QueueEntry* known = entries_.Find(uid)) {
     UpdateKnown(*known, std::move(pod));
     return true;
   }
   QueueProfileState* profile = index_.FindProfile(pod->spec.scheduler_name);
   if (profile == nullptr) return false;
-  AddNew(std::move(pod), *profile);
+  AddNew(std::move(pod), uid, *profile);
   return true;
 }
 
-void SchedulingQueue::AddNew(std::shared_ptr<const kube::Pod> pod, QueueProfileState& profile) {
+void SchedulingQueue::AddNew(std::shared_ptr<const kube::Pod> pod, const EntryTable::Uid& uid,
+                             QueueProfileState& profile) {
+  const EntryTable::Name name(pod->metadata.ns, pod->metadata.name);
   // Another pod of this name: its deletion was not heard of.
-  if (QueueEntry* former = entries_.FindName(pod->metadata.ns, pod->metadata.name)) {
-    Remove(*former);
-  }
-  QueueEntry& entry = entries_.Add(std::move(pod));
+  if (QueueEntry* former = entries_.Find(name)) Remove(*former);
+  QueueEntry& entry = entries_.Add(std::move(pod), uid, name);
   entry.profile = &profile;
   entry.priority = entry.pod->spec.priority.value_or(0);
   entry.added_at = loop_.clock().Now();
@@ -114,13 +115,13 @@ void SchedulingQueue::UpdateKnown(QueueEntry& entry, std::shared_ptr<const kube:
 
 void SchedulingQueue::Revive(QueueEntry& entry) {
   const kube::ObjectMeta& meta = entry.pod->metadata;
-  if (entries_.FindName(meta.ns, meta.name) != nullptr) return;  // it was replaced
+  if (entries_.Find(EntryTable::Name(meta.ns, meta.name)) != nullptr) return;  // it was replaced
   entry.gone = false;
   entries_.RestoreName(entry);
 }
 
 bool SchedulingQueue::Delete(std::string_view uid) {
-  QueueEntry* entry = entries_.FindUid(uid);
+  QueueEntry* entry = Find(uid);
   if (entry == nullptr || entry->gone) return false;
   Remove(*entry);
   return true;
@@ -147,7 +148,7 @@ void SchedulingQueue::OnEvent(const ClusterEvent& event, const WakeFilter& filte
 void SchedulingQueue::Activate(std::span<const kube::ObjectKey> pods) {
   const ClusterEvent event{.kind = EventKind::kForced};
   for (const kube::ObjectKey& key : pods) {
-    QueueEntry* entry = entries_.FindName(key.ns, key.name);
+    QueueEntry* entry = entries_.Find(EntryTable::Name(key.ns, key.name));
     if (entry == nullptr || entry->pool == QueuePool::kActive) continue;
     entry->flushed = false;
     if (entry->pool == QueuePool::kInFlight) {
@@ -168,7 +169,7 @@ std::optional<QueuedPod> SchedulingQueue::Pop() {
 }
 
 std::optional<QueuedPod> SchedulingQueue::Take(std::string_view uid, const QueuedPod* like) {
-  QueueEntry* entry = entries_.FindUid(uid);
+  QueueEntry* entry = Find(uid);
   if (entry == nullptr || entry->pool == QueuePool::kInFlight) return std::nullopt;
   QueuedPod taken = Start(*entry);
   if (like == nullptr) return taken;
@@ -192,7 +193,7 @@ QueuedPod SchedulingQueue::Start(QueueEntry& entry) {
 }
 
 QueueEntry* SchedulingQueue::InFlight(std::string_view uid) const {
-  QueueEntry* entry = entries_.FindUid(uid);
+  QueueEntry* entry = Find(uid);
   return entry != nullptr && entry->pool == QueuePool::kInFlight ? entry : nullptr;
 }
 
@@ -440,13 +441,13 @@ void SchedulingQueue::ForEachRejector(
 }
 
 std::optional<QueuePosition> SchedulingQueue::Describe(std::string_view uid) const {
-  const QueueEntry* entry = entries_.FindUid(uid);
+  const QueueEntry* entry = Find(uid);
   if (entry == nullptr || entry->gone) return std::nullopt;
   return DescribeEntry(*entry);
 }
 
 std::optional<QueuePosition> SchedulingQueue::Describe(const kube::ObjectKey& key) const {
-  const QueueEntry* entry = entries_.FindName(key.ns, key.name);
+  const QueueEntry* entry = entries_.Find(EntryTable::Name(key.ns, key.name));
   if (entry == nullptr) return std::nullopt;
   return DescribeEntry(*entry);
 }

@@ -158,7 +158,8 @@ class SchedulingQueue {
     }
   };
 
-  void AddNew(std::shared_ptr<const kube::Pod> pod, QueueProfileState& profile);
+  void AddNew(std::shared_ptr<const kube::Pod> pod, const EntryTable::Uid& uid,
+              QueueProfileState& profile);
   void UpdateKnown(QueueEntry& entry, std::shared_ptr<const kube::Pod> pod);
   void Revive(QueueEntry& entry);
   void Remove(QueueEntry& entry);
@@ -172,6 +173,7 @@ class SchedulingQueue {
   void WaitForEvent(QueueEntry& entry);
   void Leave(QueueEntry& entry);
   QueuedPod Start(QueueEntry& entry);
+  QueueEntry* Find(std::string_view uid) const { return entries_.Find(EntryTable::Uid(uid)); }
   QueueEntry* InFlight(std::string_view uid) const;
   void EndAttempt(QueueEntry& entry);
 
