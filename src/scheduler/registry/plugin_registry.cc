@@ -9,6 +9,7 @@
 #include "scheduler/plugins/default_binder/default_binder.h"
 #include "scheduler/plugins/default_pre_bind/default_pre_bind.h"
 #include "scheduler/plugins/default_preemption/default_preemption.h"
+#include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "scheduler/plugins/node_name/node_name.h"
 #include "scheduler/plugins/node_resources_fit/node_resources_fit.h"
 #include "scheduler/plugins/node_unschedulable/node_unschedulable.h"
@@ -74,6 +75,7 @@ const std::vector<Entry>& Entries() {
       Plain<DefaultBinder>(),
       Plain<DefaultPreBind>(),
       WithArgs<DefaultPreemption, DefaultPreemptionArgs>(),
+      WithArgs<InterPodAffinity, InterPodAffinityArgs>(),
       Plain<NodeName>(),
       WithArgs<NodeResourcesFit, NodeResourcesFitArgs>(),
       Plain<NodeUnschedulable>(),
