@@ -24,7 +24,7 @@ void Runtime::Preempt(const Attempt& preemptor, const std::string& node,
   std::erase_if(victims, [&](const auto& victim) {
     return Reject(victim->metadata.uid, preemptor.profile, "preempted");
   });
-  shared_.evictor.Evict(*preemptor.pod, node, victims, preemptor.profile, std::move(done));
+  evictor_.Evict(*preemptor.pod, node, victims, preemptor.profile, std::move(done));
 }
 
 void Runtime::ForEachWaiting(const std::function<void(const Attempt&)>& visit) {
@@ -48,7 +48,7 @@ std::vector<std::shared_ptr<const kube::Pod>> Runtime::NominatedTo(std::string_v
 
 void Runtime::ClearNomination(const kube::Pod& pod) {
   if (!shared_.nominator.Remove(pod.metadata.uid)) return;
-  shared_.reporter.Nominate(pod, "");
+  reporter_.Nominate(pod, "");
   shared_.queue->OnEvent({.kind = EventKind::kAssignedPodRemoved},
                          {.max_priority = pod.spec.priority.value_or(0)});
 }

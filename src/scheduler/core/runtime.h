@@ -24,12 +24,14 @@ class Runtime final : public SchedulerHandle {
     SchedulingQueue* queue = nullptr;  // made after the profiles
     Nominator& nominator;
     WaitingPods& waiting;
-    Evictor& evictor;
-    FailureReporter& reporter;
     AttemptObserver* observer;
   };
 
-  explicit Runtime(Shared& shared) : shared_(shared) {}
+  Runtime(Shared& shared, kube::Client& client, std::unique_ptr<kube::EventRecorder> recorder)
+      : shared_(shared),
+        recorder_(std::move(recorder)),
+        reporter_(client, *recorder_),
+        evictor_(client, *recorder_) {}
 
   void Set(std::unique_ptr<PluginLineup> plugins, std::unique_ptr<Pipeline> pipeline,
            std::unique_ptr<BindingCycle> binding);
@@ -38,6 +40,8 @@ class Runtime final : public SchedulerHandle {
   Pipeline& pipeline() { return *pipeline_; }
   BindingCycle& binding() { return *binding_; }
   const std::string& name() const { return plugins_->name; }
+  kube::EventRecorder& recorder() { return *recorder_; }
+  FailureReporter& reporter() { return reporter_; }
 
   // The pod whose cycle runs.
   void set_current(std::string uid) { current_uid_ = std::move(uid); }
@@ -56,6 +60,9 @@ class Runtime final : public SchedulerHandle {
 
  private:
   Shared& shared_;
+  const std::unique_ptr<kube::EventRecorder> recorder_;
+  FailureReporter reporter_;
+  Evictor evictor_;
   std::unique_ptr<PluginLineup> plugins_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<BindingCycle> binding_;

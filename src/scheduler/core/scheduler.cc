@@ -36,42 +36,32 @@ std::string_view ToString(AttemptResult result) {
   return "error";
 }
 
-Scheduler::Scheduler(EventLoop& loop, kube::Client& client, kube::EventRecorder& recorder,
-                     Options options)
+Scheduler::Scheduler(EventLoop& loop, kube::Client& client, Options options)
     : loop_(loop),
       client_(client),
       options_(std::move(options)),
-      reporter_(client, recorder),
-      evictor_(client, recorder),
       patcher_(loop, client, options_.seed),
-      recorder_(recorder),
       random_(options_.seed),
       nominator_([this](const kube::Pod& pod) { return pending_.contains(pod.metadata.uid); },
                  [this](std::string_view node) { nominated_.Set(node, nominator_.On(node)); }),
       nominated_(ledger_),
       order_(ledger_),
       waiting_(loop),
-      shared_{.nominator = nominator_,
-              .waiting = waiting_,
-              .evictor = evictor_,
-              .reporter = reporter_,
-              .observer = options_.observer} {}
+      shared_{.nominator = nominator_, .waiting = waiting_, .observer = options_.observer} {}
 
 Scheduler::~Scheduler() = default;
 
 StatusOr<std::unique_ptr<Scheduler>> Scheduler::Make(EventLoop& loop, kube::Client& client,
-                                                     kube::EventRecorder& recorder,
                                                      Options options) {
-  auto scheduler =
-      std::unique_ptr<Scheduler>(new Scheduler(loop, client, recorder, std::move(options)));
+  auto scheduler = std::unique_ptr<Scheduler>(new Scheduler(loop, client, std::move(options)));
   RETURN_IF_ERROR(scheduler->MakeRuntimes());
   return scheduler;
 }
 
 Status Scheduler::MakeRuntimes() {
   std::vector<QueueProfile> queue_profiles;
-  for (const auto& make : options_.profiles) {
-    auto runtime = std::make_unique<Runtime>(shared_);
+  for (Options::Profile& profile : options_.profiles) {
+    auto runtime = std::make_unique<Runtime>(shared_, client_, std::move(profile.recorder));
     const PluginContext context{.ledger = ledger_,
                                 .objects = objects_,
                                 .reasons = reasons_,
@@ -79,9 +69,9 @@ Status Scheduler::MakeRuntimes() {
                                 .random = random_,
                                 .handle = runtime.get(),
                                 .client = &client_,
-                                .recorder = &recorder_,
-                                .profile = ""};
-    ASSIGN_OR_RETURN(PluginLineup made, make(context));
+                                .recorder = &runtime->recorder(),
+                                .profile = profile.name};
+    ASSIGN_OR_RETURN(PluginLineup made, profile.make(context));
     auto plugins = std::make_unique<PluginLineup>(std::move(made));
     QueueProfile queue_profile{.name = plugins->name, .pre_enqueue = plugins->pre_enqueue};
     for (const auto& plugin : plugins->plugins) {
@@ -233,7 +223,7 @@ void Scheduler::TryPod(const QueuedPod& queued) {
   Runtime* runtime = RuntimeOf(pod);
   if (runtime == nullptr || ledger_.Find(uid) != nullptr) return queue_->Drop(uid);
   if (IsBeingDeleted(pod.metadata)) {
-    reporter_.SkippedDeleting(pod);
+    runtime->reporter().SkippedDeleting(pod);
     return queue_->Drop(uid);
   }
   if (options_.observer != nullptr) options_.observer->OnStarted(queued, runtime->name());
@@ -349,7 +339,7 @@ void Scheduler::OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attemp
   if (verdict.ok()) {
     queue_->Done(pod.metadata.uid);
     LOG_V(2, "Successfully bound pod to node", {"pod", NameOf(pod)}, {"node", attempt->node});
-    reporter_.Bound(pod, attempt->node);
+    runtime.reporter().Bound(pod, attempt->node);
     if (options_.observer != nullptr) {
       options_.observer->OnBound(*attempt);
       options_.observer->OnFinished(pod, runtime.name(), AttemptResult::kScheduled);
@@ -433,9 +423,9 @@ void Scheduler::Fail(Runtime& runtime, const Attempt& attempt, Failure failure) 
   const PodPtr current = pod->second;
   if (failure.nominated_node) nominator_.Nominate(current, *failure.nominated_node);
   if (!options_.may_write()) return;
-  reporter_.Failed(*current, {.rejected = rejected,
-                              .message = std::move(failure.message),
-                              .nominated_node = std::move(failure.nominated_node)});
+  runtime.reporter().Failed(*current, {.rejected = rejected,
+                                       .message = std::move(failure.message),
+                                       .nominated_node = std::move(failure.nominated_node)});
 }
 
 }  // namespace koord::scheduler

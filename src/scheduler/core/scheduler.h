@@ -16,8 +16,6 @@
 #include "scheduler/binding/pod_patcher.h"
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/core/attempt_observer.h"
-#include "scheduler/core/evictor.h"
-#include "scheduler/core/failure_reporter.h"
 #include "scheduler/core/runtime.h"
 #include "scheduler/framework/cluster_objects.h"
 #include "scheduler/framework/plugin_context.h"
@@ -42,8 +40,13 @@ class Scheduler {
   struct Options {
     uint64_t seed = 1;  // of ties and jitter
     QueueOptions queue = {};
-    // Makes the plugins of each profile. The context is theirs for good.
-    std::vector<std::function<StatusOr<PluginLineup>(const PluginContext&)>> profiles;
+    struct Profile {
+      std::string name;  // schedulerName
+      std::unique_ptr<kube::EventRecorder> recorder;
+      // Makes its plugins; the context is theirs for good.
+      std::function<StatusOr<PluginLineup>(const PluginContext&)> make;
+    };
+    std::vector<Profile> profiles;
     AttemptObserver* observer = nullptr;  // metrics, monitor, debug logs
     // Asked before anything is written: only a leader may.
     std::function<bool()> may_write = [] { return true; };
@@ -52,7 +55,7 @@ class Scheduler {
   };
 
   static StatusOr<std::unique_ptr<Scheduler>> Make(EventLoop& loop, kube::Client& client,
-                                                   kube::EventRecorder& recorder, Options options);
+                                                   Options options);
   ~Scheduler();
 
   // What the API server shows. `before` is what was told of the object last, null for a new one;
@@ -84,7 +87,7 @@ class Scheduler {
   std::string_view NominatedNodeOf(std::string_view uid) const { return nominator_.NodeOf(uid); }
 
  private:
-  Scheduler(EventLoop& loop, kube::Client& client, kube::EventRecorder& recorder, Options options);
+  Scheduler(EventLoop& loop, kube::Client& client, Options options);
   Status MakeRuntimes();
 
   void Wake();
@@ -117,10 +120,7 @@ class Scheduler {
   EventLoop& loop_;
   kube::Client& client_;
   Options options_;
-  FailureReporter reporter_;
-  Evictor evictor_;
   PodPatcher patcher_;
-  kube::EventRecorder& recorder_;
   Random random_;
   Reasons reasons_;
   Ledger ledger_;
