@@ -2,7 +2,6 @@
 
 #include "base/log.h"
 #include "scheduler/registry/plugin_registry.h"
-#include "scheduler/transform/transform.h"
 
 namespace koord::scheduler {
 namespace {
@@ -57,7 +56,7 @@ Status SchedulerApp::MakeParts(EventLoop& loop) {
 }
 
 Scheduler::PodPtr SchedulerApp::TransformPod(const Scheduler::PodPtr& pod) const {
-  Transformed<kube::Pod> result = Transform(pod, TransformOptions::From(options_.gates));
+  Transformed<kube::Pod> result = Transform(pod, transforms_);
   LogProblems("Pod", KeyOf(pod->metadata).ToString(), result.problems);
   return std::move(result.object);
 }

@@ -12,6 +12,7 @@
 #include "scheduler/config/load_configuration.h"
 #include "scheduler/core/cluster_feed.h"
 #include "scheduler/core/scheduler.h"
+#include "scheduler/transform/transform.h"
 
 namespace koord::scheduler {
 
@@ -48,13 +49,16 @@ class SchedulerApp {
 
  private:
   SchedulerApp(kube::Client& client, Options options)
-      : client_(client), options_(std::move(options)) {}
+      : client_(client),
+        options_(std::move(options)),
+        transforms_(TransformOptions::From(options_.gates)) {}
   Status MakeParts(EventLoop& loop);
   Scheduler::PodPtr TransformPod(const Scheduler::PodPtr& pod) const;
   Scheduler::NodePtr TransformNode(const Scheduler::NodePtr& node) const;
 
   kube::Client& client_;
   Options options_;
+  TransformOptions transforms_;
   std::vector<std::string> warnings_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<ClusterFeed> feed_;
