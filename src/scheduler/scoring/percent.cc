@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "base/hot.h"
+#include "scheduler/scoring/to_double.h"
 
 namespace koord::scheduler {
 namespace {
@@ -13,11 +13,6 @@ namespace {
 // bounds the division of floating-point numbers truncates to the exact result.
 constexpr int64_t kExactInDouble = int64_t{1} << 46;
 constexpr int64_t kExactInFloat = int64_t{1} << 17;
-
-// Of 0 <= value < 2^52; unlike a cast there are vector instructions for it.
-[[gnu::always_inline]] inline double ToDouble(int64_t value) {
-  return std::bit_cast<double>(value | 0x4330000000000000) - 0x1p52;
-}
 
 // The bits of all divisors together are returned: what is not below kExactInDouble was not exact.
 template <Share kShare>
@@ -81,16 +76,16 @@ KOORD_HOT void DivideLoop(const int32_t* sums, const int32_t* weights, int64_t i
 void WeightedPercentsOfLargeWeights(std::span<const ShareTerm> terms, Absent absent,
                                     int64_t if_none, RowRange rows, int64_t* scores) {
   for (NodeRow row = rows.begin; row < rows.end; ++row) {
-    int64_t sum = 0;
-    int64_t weights = 0;
+    __int128 sum = 0;
+    __int128 weights = 0;
     for (const ShareTerm& term : terms) {
       int32_t percent = 0;
       Percents(term, {row, row + 1}, &percent);
       if (percent == kNoPercent && absent == Absent::kLeftOut) continue;
-      sum += int64_t{std::max(percent, 0)} * term.weight;
+      sum += static_cast<__int128>(std::max(percent, 0)) * term.weight;
       weights += term.weight;
     }
-    scores[row - rows.begin] = weights > 0 ? sum / weights : if_none;
+    scores[row - rows.begin] = weights > 0 ? static_cast<int64_t>(sum / weights) : if_none;
   }
 }
 
@@ -109,7 +104,7 @@ void Means(const int32_t* sums, const int32_t* weights, int64_t if_none, size_t 
 
 void WeightedPercents(std::span<const ShareTerm> terms, Absent absent, int64_t if_none,
                       RowRange rows, int64_t* scores) {
-  int64_t total = 0;
+  __int128 total = 0;
   for (const ShareTerm& term : terms) total += term.weight;
   if (total >= kExactInFloat) {
     WeightedPercentsOfLargeWeights(terms, absent, if_none, rows, scores);
@@ -122,8 +117,9 @@ void WeightedPercents(std::span<const ShareTerm> terms, Absent absent, int64_t i
     std::fill_n(weights.begin(), n, 0);
     for (const ShareTerm& term : terms) {
       Percents(term, block, percents.data());
-      Accumulate(percents.data(), term.weight, absent == Absent::kLeftOut ? 0 : term.weight, n,
-                 sums.data(), weights.data());
+      const auto weight = static_cast<int32_t>(term.weight);
+      Accumulate(percents.data(), weight, absent == Absent::kLeftOut ? 0 : weight, n, sums.data(),
+                 weights.data());
     }
     Means(sums.data(), weights.data(), if_none, n, scores + (block.begin - rows.begin));
   });

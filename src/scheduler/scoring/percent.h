@@ -21,7 +21,7 @@ struct ShareTerm {
   const int64_t* used;         // by row
   int64_t more = 0;            // the pod's
   Share share = Share::kFree;
-  int32_t weight = 1;
+  int64_t weight = 1;  // not negative
 };
 
 // Of a node that does not have the resource.

@@ -71,7 +71,7 @@ TEST(PercentTest, LargeNumbersOfOneNodeDoNotDisturbTheOthers) {
 struct Weighted {
   std::vector<int64_t> allocatable;  // of one node, by resource
   std::vector<int64_t> used;
-  std::vector<int32_t> weights;
+  std::vector<int64_t> weights;
   Absent absent;
   int64_t expected;
 };
@@ -87,6 +87,11 @@ TEST(PercentTest, WeighsResources) {
       {{}, {}, {}, Absent::kCountsAsZero, 7},
       {{100, 200}, {50, 50}, {3'000'000, 1'000'000}, Absent::kLeftOut, 56},
       {{100, 0}, {50, 50}, {1'000'000, 1'000'000}, Absent::kCountsAsZero, 25},
+      {{100, 200},
+       {50, 50},
+       {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max()},
+       Absent::kLeftOut,
+       62},
       {{96 * kGi, 8}, {32 * kGi, 4}, {1, 2}, Absent::kLeftOut, 55},
   };
   for (const Weighted& test : cases) {

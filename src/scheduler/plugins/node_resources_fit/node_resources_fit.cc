@@ -96,7 +96,8 @@ void ScoreAlong(const std::vector<int32_t>& score_of_percent, std::span<const Sh
     std::fill_n(weights.begin(), n, 0);
     for (const ShareTerm& term : terms) {
       Percents(term, block, percents.data());
-      AccumulateAlong(score_of_percent.data(), percents, term.weight, n, sums, weights);
+      AccumulateAlong(score_of_percent.data(), percents, static_cast<int32_t>(term.weight), n, sums,
+                      weights);
     }
     for (size_t i = 0; i < n; ++i) {  // the mean is rounded: trunc((2s + w) / 2w)
       sums[i] = 2 * sums[i] + weights[i];
