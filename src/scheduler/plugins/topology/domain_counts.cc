@@ -1,5 +1,7 @@
 #include "scheduler/plugins/topology/domain_counts.h"
 
+#include <algorithm>
+
 #include "scheduler/plugins/topology/pod_index.h"
 
 namespace koord::scheduler {
@@ -38,6 +40,7 @@ void DomainCounts::FindDomains() {
   const uint8_t* rows = rule_.rows == nullptr ? nodes_.live() : rule_.rows->data();
   for (size_t row = 0; row < nodes_.rows(); ++row) domains_[ids[row]] |= rows[row];
   domains_[kNoValue] = 0;
+  domain_count_ = static_cast<int32_t>(std::ranges::count(domains_, 1));
 }
 
 }  // namespace koord::scheduler

@@ -29,6 +29,8 @@ class DomainCounts {
   // Before anything is read.
   void Refresh() {
     if (topology_version_ != nodes_.topology_version()) Rebuild();
+    // Rows without a node come without further notice.
+    if (rule_.key == nullptr && counts_.size() < nodes_.rows()) counts_.resize(nodes_.rows(), 0);
   }
 
   // By value of the key (0 for the rows without it), or by row.
@@ -39,6 +41,7 @@ class DomainCounts {
 
   // Whether any row that counts has this value.
   const std::vector<uint8_t>& domains() const { return domains_; }
+  int32_t domain_count() const { return domain_count_; }
   bool Counts(NodeRow row) const { return rule_.rows == nullptr || rule_.rows->Has(row); }
 
   uint64_t version() const { return version_; }  // moves with every count
@@ -61,6 +64,7 @@ class DomainCounts {
   uint64_t topology_version_ = 0;
   std::vector<int32_t> counts_;
   std::vector<uint8_t> domains_;
+  int32_t domain_count_ = 0;
   int64_t total_ = 0;
   uint64_t version_ = 0;
   uint64_t presence_version_ = 0;

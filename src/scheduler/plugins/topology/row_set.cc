@@ -67,7 +67,10 @@ RowSet::RowSet(const NodeTable& nodes, const NodeCriteria& criteria)
 }
 
 void RowSet::Refresh() {
-  if (topology_version_ == nodes_.topology_version()) return;
+  if (topology_version_ == nodes_.topology_version()) {
+    rows_.resize(nodes_.rows(), 0);  // rows without a node come without further notice
+    return;
+  }
   topology_version_ = nodes_.topology_version();
   rows_.assign(nodes_.live(), nodes_.live() + nodes_.rows());
   for (const std::string& key : keys_) {
