@@ -6,8 +6,10 @@ namespace koord::scheduler {
 
 namespace {
 
-Wake WakeAfter(const Rejection& rejection) {
-  return rejection.pending ? Wake::kAtOnce : Wake::kAfterBackoff;
+// What it does if an event cures this rejection.
+Wake WakeBy(const ClusterEvent& event, const Rejection& rejection) {
+  const bool awaited = rejection.pending && event.kind != EventKind::kForced;
+  return awaited ? Wake::kAtOnce : Wake::kAfterBackoff;
 }
 
 std::bitset<kEventKinds> WantedBy(const RequeuePlugin* plugin) {
@@ -75,7 +77,7 @@ std::vector<QueueEntry*> WaitIndex::WokenBy(const ClusterEvent& event, const Wak
   for (const auto& rejector : rejectors_) {
     if (!rejector->Wants(event.kind)) continue;
     for (const auto& [entry, rejection] : rejector->waiting) {
-      const Wake wake = WakeAfter(*rejection);
+      const Wake wake = WakeBy(event, *rejection);
       if (entry->wake >= wake || !filter.Admits(*entry)) continue;
       if (!rejector->MightCure(*entry->pod, event)) continue;
       if (entry->wake == Wake::kNo) woken.push_back(entry);
@@ -92,7 +94,7 @@ Wake WakeOf(const QueueEntry& entry, const ClusterEvent& event) {
   // Whoever changes a pod wants to see it tried again.
   Wake wake = event.kind == EventKind::kPodUpdated ? Wake::kAfterBackoff : Wake::kNo;
   for (const Rejection& rejection : entry.rejections) {
-    const Wake better = WakeAfter(rejection);
+    const Wake better = WakeBy(event, rejection);
     if (wake >= better || !rejection.by->Wants(event.kind)) continue;
     if (rejection.by->MightCure(*entry.pod, event)) wake = better;
   }
