@@ -52,6 +52,8 @@ class Run {
   Status WriteStatus(const Found& found, const Json& object);
   Status Delete(const Target& target);
   Status Patch(const Step& step);
+  Status Evict(const Target& target);
+  bool CheckRefusal(const std::string& where, const Step& step, const Status& status);
 
   // Nothing found wrong: empty.
   StatusOr<Lines> Check(const Expectation& expectation);
@@ -190,6 +192,30 @@ Status Run::Patch(const Step& step) {
       .status();
 }
 
+Status Run::Evict(const Target& target) {
+  ASSIGN_OR_RETURN(const Found found, Find(target));
+  RETURN_IF_ERROR(CheckOwned(found));
+  const Json eviction{{"apiVersion", "policy/v1"},
+                      {"kind", "Eviction"},
+                      {"metadata", {{"name", found.key.name}, {"namespace", found.key.ns}}}};
+  return Await(environment_,
+               [&](kube::Client::Done done) {
+                 environment_.client().CreateSubresource(found.resource, found.key, "eviction",
+                                                         eviction, std::move(done));
+               })
+      .status();
+}
+
+// A step that is to be refused is an expectation, too.
+bool Run::CheckRefusal(const std::string& where, const Step& step, const Status& status) {
+  if (!status.ok() && MatchText(step.error, Message(status))) return true;
+  outcome_.kind = Outcome::Kind::kFailed;
+  outcome_.report = {
+      where + ": the step is not refused as expected", "  error", "    - expected " + step.error,
+      "    + found    " + (status.ok() ? "(accepted)" : std::string(Message(status)))};
+  return false;
+}
+
 Status Run::RunStep(const Step& step) {
   switch (step.kind) {
     case Step::Kind::kApply:
@@ -200,6 +226,8 @@ Status Run::RunStep(const Step& step) {
       return Delete(step.target);
     case Step::Kind::kPatch:
       return Patch(step);
+    case Step::Kind::kEvict:
+      return Evict(step.target);
     case Step::Kind::kAdvance:
       environment_.Advance(step.span);
       return absl::OkStatus();
@@ -339,7 +367,10 @@ Outcome Run::Execute() {
     const Step& step = scenario_.when[i];
     const std::string at = fmt::format("when[{}] (line {})", i, step.line);
     progress_(at);
-    if (Status status = RunStep(step); !status.ok()) {
+    const Status status = RunStep(step);
+    if (!step.error.empty()) {
+      if (!CheckRefusal(at, step, status)) return outcome_;
+    } else if (!status.ok()) {
       Fail(at, status);
       return outcome_;
     }
