@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 koord=${1:-build/bin/koord}
 programs=$(scripts/kubernetes.sh kubectl etcd kube-apiserver kube-controller-manager \
-  kube-scheduler) || exit 1
+  kube-scheduler) || exit $?
 debian_kubectl=$(scripts/kubectl.sh) || exit 1
 failed=()
 
