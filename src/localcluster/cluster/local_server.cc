@@ -22,13 +22,14 @@ namespace {
 using apiserver::ServiceAccountTokens;
 
 // What TokenRequest.spec asks for, as claims.
-ServiceAccountTokens::Claims ClaimsOf(std::string_view ns, std::string_view name,
-                                      const kube::Json& spec, WallTime now) {
+ServiceAccountTokens::Claims ClaimsOf(const kube::Json& account, const kube::Json& spec,
+                                      WallTime now) {
   constexpr int64_t kDefaultSeconds = 3600;
   constexpr int64_t kLeastSeconds = 600;
   ServiceAccountTokens::Claims claims;
-  claims.ns = ns;
-  claims.name = name;
+  claims.ns = kube::FindString(account, {"metadata", "namespace"});
+  claims.name = kube::FindString(account, {"metadata", "name"});
+  claims.uid = kube::FindString(account, {"metadata", "uid"});
   if (const auto* audiences = kube::FindArray(spec, {"audiences"})) {
     for (const kube::Json& audience : *audiences) {
       if (audience.is_string())
@@ -94,17 +95,13 @@ class LocalServerImpl final : public LocalServer {
     options.api.webhooks.transport = [this](const apiserver::WebhookTarget& target) {
       return ReachWebhook(loop_, target);
     };
-    options.api.issue_token = [this](std::string_view ns, std::string_view name,
-                                     const kube::Json& spec) {
-      return tokens_->Issue(ClaimsOf(ns, name, spec, loop_.clock().Now()));
+    options.api.issue_token = [this](const kube::Json& account, const kube::Json& spec) {
+      return tokens_->Issue(ClaimsOf(account, spec, loop_.clock().Now()));
     };
     options.api.review_token = [this](std::string_view token) -> std::optional<kube::UserInfo> {
-      if (token == credentials_->admin_token) {
-        return apiserver::AdminToken(credentials_->admin_token).user;
-      }
-      const auto claims = tokens_->Verify(token, loop_.clock().Now());
-      if (!claims.ok()) return {};
-      return claims->user();
+      StatusOr<kube::UserInfo> user = authenticator_->Review(token);
+      if (!user.ok()) return {};
+      return *std::move(user);
     };
     ASSIGN_OR_RETURN(cluster_, LocalCluster::Start(scaled_, options));
     return absl::OkStatus();

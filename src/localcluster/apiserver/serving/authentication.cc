@@ -16,6 +16,7 @@
 namespace koord::apiserver {
 namespace {
 
+constexpr char kAuthenticated[] = "system:authenticated";
 constexpr std::string_view kOpenPaths[] = {"/healthz", "/livez", "/readyz", "/version"};
 
 // What nobody in particular may ask for: these paths and what is below them.
@@ -166,7 +167,7 @@ void Authenticator::Handle(kube::HttpRequest request,
   }
   if (*user) {
     request.user = std::move(**user);
-    AddGroup(*request.user, "system:authenticated");
+    AddGroup(*request.user, kAuthenticated);
   } else if (IsOpen(request.target)) {
     request.user = Anonymous();
   } else {
@@ -176,6 +177,12 @@ void Authenticator::Handle(kube::HttpRequest request,
     return response->Finish(ErrorResponse(*kube::AsApiError(status)));
   }
   next_.Handle(std::move(request), std::move(response));
+}
+
+StatusOr<kube::UserInfo> Authenticator::Review(std::string_view token) const {
+  ASSIGN_OR_RETURN(kube::UserInfo user, UserOfToken(token));
+  AddGroup(user, kAuthenticated);
+  return user;
 }
 
 StatusOr<std::optional<kube::UserInfo>> Authenticator::UserOf(

@@ -158,6 +158,19 @@ TEST_F(AuthenticationTest, ATokenEndsWithItsAccount) {
   EXPECT_THAT(AskWith("Authorization", "Bearer " + token), HasSubstr("401 "));
 }
 
+TEST_F(AuthenticationTest, ReviewsATokenAsItsRequestsAreSeen) {
+  Ask({});
+  const auto builder = authenticator_->Review(*tokens_->Issue(ClaimsForAnHour()));
+  ASSERT_TRUE(builder.ok()) << builder.status();
+  EXPECT_EQ(builder->name, "system:serviceaccount:kube-system:builder");
+  EXPECT_EQ(builder->uid, "u-1");
+  EXPECT_THAT(builder->groups,
+              ElementsAre("system:serviceaccounts", "system:serviceaccounts:kube-system",
+                          "system:authenticated"));
+  EXPECT_EQ(authenticator_->Review("jane-token")->name, "jane");
+  EXPECT_FALSE(authenticator_->Review("made up").ok());
+}
+
 TEST_F(AuthenticationTest, ATokenForAnotherAudienceIsRefused) {
   auto claims = ClaimsForAnHour();
   claims.audiences = {"vault"};
