@@ -20,10 +20,11 @@ TEST(BootstrapTest, EveryClusterHasThese) {
         200);
   }
   EXPECT_EQ(server.Get("/api/v1/namespaces/default/services/kubernetes").code, 200);
-  EXPECT_EQ(kube::FindInt(
-                server.Get("/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical").json,
-                {"value"}),
-            2000000000);
+  EXPECT_EQ(
+      kube::FindInt(
+          server.Get("/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical").json,
+          {"value"}),
+      2000000000);
   server.Post("/api/v1/namespaces", Parse(R"({"metadata":{"name":"new"}})"));
   EXPECT_EQ(server.Get("/api/v1/namespaces/new/serviceaccounts/default").code, 200);
 }
@@ -52,7 +53,8 @@ TEST(EventsTest, TwoViewsOfOneObject) {
   ASSERT_EQ(modern.code, 201) << modern.body;
   EXPECT_EQ(server.Get(core + "/f").String({"message"}), "n");
   EXPECT_EQ(server.Get(core + "/f").String({"reportingComponent"}), "c");
-  EXPECT_EQ(server.Get(core + "?fieldSelector=involvedObject.name%3Dq").json.at("items")
+  EXPECT_EQ(server.Get(core + "?fieldSelector=involvedObject.name%3Dq")
+                .json.at("items")
                 .as_array()
                 .size(),
             1u);
@@ -103,11 +105,11 @@ TEST(ReviewsTest, WhoAmIAndWhatMayI) {
   TestAnswer may = server.Post(authz + "selfsubjectaccessreviews",
                                Parse(R"({"spec":{"resourceAttributes":{"verb":"delete"}}})"));
   EXPECT_TRUE(kube::FindBool(may.json, {"status", "allowed"}));
-  TestAnswer anonymous = server.Post(authz + "subjectaccessreviews",
-                                     Parse(R"({"spec":{"user":"system:anonymous"}})"));
+  TestAnswer anonymous =
+      server.Post(authz + "subjectaccessreviews", Parse(R"({"spec":{"user":"system:anonymous"}})"));
   EXPECT_FALSE(kube::FindBool(anonymous.json, {"status", "allowed"}, true));
-  TestAnswer rules = server.Post(authz + "selfsubjectrulesreviews",
-                                 Parse(R"({"spec":{"namespace":"default"}})"));
+  TestAnswer rules =
+      server.Post(authz + "selfsubjectrulesreviews", Parse(R"({"spec":{"namespace":"default"}})"));
   EXPECT_EQ(rules.json.at("status").at("resourceRules").at(0).at("verbs"),
             kube::Json(kube::json::array{"*"}));
 
@@ -124,8 +126,8 @@ TEST(ReviewsTest, WhoAmIAndWhatMayI) {
   EXPECT_EQ(issued.String({"status", "token"}), "default/default/7200");
   EXPECT_EQ(issued.String({"status", "expirationTimestamp"}), "2026-07-01T02:00:00Z");
   EXPECT_EQ(server.Post(account, Parse(R"({"spec":{"expirationSeconds":5}})")).code, 422);
-  EXPECT_EQ(
-      server.Post("/api/v1/namespaces/default/serviceaccounts/x/token", Parse("{}")).code, 404);
+  EXPECT_EQ(server.Post("/api/v1/namespaces/default/serviceaccounts/x/token", Parse("{}")).code,
+            404);
 }
 
 TEST(ServicesTest, GetAddressesAndKeepThem) {
@@ -141,8 +143,8 @@ TEST(ServicesTest, GetAddressesAndKeepThem) {
   EXPECT_EQ(kube::FindInt(port, {"targetPort"}), 80);
   EXPECT_EQ(kube::FindString(port, {"protocol"}), "TCP");
   EXPECT_GE(kube::FindInt(port, {"nodePort"}), 30000);
-  TestAnswer updated = server.Put(
-      path + "/s", Parse(R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":81}]}})"));
+  TestAnswer updated =
+      server.Put(path + "/s", Parse(R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":81}]}})"));
   ASSERT_EQ(updated.code, 200) << updated.body;
   EXPECT_EQ(updated.String({"spec", "clusterIP"}), ip);
   TestAnswer headless = server.Post(

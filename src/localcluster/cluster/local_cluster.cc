@@ -47,9 +47,7 @@ class LocalClusterImpl final : public LocalCluster {
   kube::HttpHandler& handler() override { return server_; }
   kube::Client& client() override { return client_; }
 
-  bool ready() override {
-    return started_ && informers_.synced() && (!nodes_ || nodes_->ready());
-  }
+  bool ready() override { return started_ && informers_.synced() && (!nodes_ || nodes_->ready()); }
 
   bool quiet() override {
     return ready() && (!controllers_ || controllers_->idle()) &&

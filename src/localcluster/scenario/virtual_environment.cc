@@ -27,8 +27,8 @@ bool VirtualEnvironment::RunUntil(const std::function<bool()>& done) {
   return loop_.RunUntil(done, std::chrono::minutes(1));
 }
 
-// What never comes to rest is cut off, so that a livelock shows as a failed expectation and not as a
-// hang. Quiet must last, since what one part has finished another may be about to notice.
+// What never comes to rest is cut off, so that a livelock shows as a failed expectation and not as
+// a hang. Quiet must last, since what one part has finished another may be about to notice.
 void VirtualEnvironment::Settle() {
   constexpr Duration kSlice = std::chrono::milliseconds(100);
   constexpr Duration kMost = std::chrono::minutes(1);
