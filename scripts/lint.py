@@ -63,7 +63,7 @@ class Fingerprints:
     def __init__(self, flags):
         self.flags = flags
         self.read = {}
-        self.common = b"".join((ROOT / name).read_bytes() for name in (".clang-format", ".clang-tidy"))
+        self.common = (ROOT / ".clang-format").read_bytes() + (ROOT / ".clang-tidy").read_bytes()
         for tool in FORMAT, TIDY:
             self.common += subprocess.run([tool, "--version"], check=True,
                                           stdout=subprocess.PIPE).stdout
@@ -142,7 +142,7 @@ def main(arguments):
     progress("")
     for kind, count in collections.Counter(kind for _, kind in reported).most_common():
         print(f"{count:5} {kind}", file=sys.stderr)
-    print(f"{len(files)} files, {len(changed)} to look at, {len(reported)} findings", file=sys.stderr)
+    print(f"{len(files)} files, {len(changed)} looked at, {len(reported)} findings", file=sys.stderr)
     return 1 if reported else 0
 
 
