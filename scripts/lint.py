@@ -142,7 +142,7 @@ def main(arguments):
     progress("")
     for kind, count in collections.Counter(kind for _, kind in reported).most_common():
         print(f"{count:5} {kind}", file=sys.stderr)
-    print(f"{len(files)} files, {len(changed)} looked at, {len(reported)} findings", file=sys.stderr)
+    print(f"{len(files)} files, {len(changed)} checked, {len(reported)} findings", file=sys.stderr)
     return 1 if reported else 0
 
 
