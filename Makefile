@@ -51,7 +51,7 @@ format: ## lay the sources out with clang-format
 .PHONY: lint
 lint: ## check layout and run clang-tidy
 	scripts/packages.sh build lint
-	scripts/lint.sh
+	scripts/lint.py
 
 .PHONY: clean
 clean: ## remove build/

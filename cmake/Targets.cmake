@@ -1,14 +1,15 @@
 # One target a folder. A folder's files say by their names what they are:
-#   x.cc        part of the library
-#   x_test.cc   part of <target>_test, run by ctest
-#   x_bench.cc  part of <target>_bench, run by `make bench`
-#   x_fuzz.cc   one libFuzzer program each, built with KOORD_FUZZ
+#   x.cc          part of the library
+#   x_test.cc     part of <target>_test, run by ctest
+#   x_testing.cc  what the tests work with, part of <target>_test
+#   x_bench.cc    part of <target>_bench, run by `make bench`
+#   x_fuzz.cc     one libFuzzer program each, built with KOORD_FUZZ
 # DEPS lists the koord_* targets that the folder may see; LIBS the outside libraries.
 
 function(koord_library name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
-  file(GLOB tests CONFIGURE_DEPENDS "*_test.cc")
+  file(GLOB tests CONFIGURE_DEPENDS "*_test.cc" "*_testing.cc")
   file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
   file(GLOB fuzzers CONFIGURE_DEPENDS "*_fuzz.cc")
   if(tests OR benches OR fuzzers)

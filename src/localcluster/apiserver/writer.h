@@ -75,6 +75,11 @@ class Writer {
   class Change;
   class Deletion;
 
+  // Puts `object` in the place of `current`, or takes it away for good with `object` as its last
+  // state; a dry run only says what would be there.
+  Written Replace(const WriteIntent& intent, const Entry& current, const kube::Json& object,
+                  bool remove);
+
   Core& core_;
   BuiltinAdmission& builtin_;
   Webhooks& webhooks_;

@@ -1,4 +1,5 @@
-// The server that http_transport_test.cc talks to.
+#include "kube/client/http_server_testing.h"
+
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
@@ -10,8 +11,6 @@
 #include <boost/beast/http.hpp>
 #include <deque>
 #include <set>
-
-#include "kube/client/http_test_server.h"
 
 namespace koord::kube {
 namespace {
