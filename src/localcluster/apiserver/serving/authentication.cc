@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/string_map.h"
 #include "base/strings.h"
+#include "kube/serving/response_text.h"
 #include "localcluster/apiserver/serving/impersonation.h"
-#include "localcluster/apiserver/serving/response_text.h"
 
 namespace koord::apiserver {
 namespace {
@@ -63,7 +63,7 @@ kube::HttpResponse Unauthorized() {
   error.code = 401;
   error.reason = "Unauthorized";
   error.message = "Unauthorized";
-  return ErrorResponse(error);
+  return kube::ErrorResponse(error);
 }
 
 // One line of comma-separated values; a quoted one may hold commas, and "" for a quote.
@@ -173,7 +173,7 @@ void Authenticator::Handle(kube::HttpRequest request,
     return response->Finish(Unauthorized());
   }
   if (const Status status = Impersonate(request); !status.ok()) {
-    return response->Finish(ErrorResponse(*kube::AsApiError(status)));
+    return response->Finish(kube::ErrorResponse(*kube::AsApiError(status)));
   }
   next_.Handle(std::move(request), std::move(response));
 }

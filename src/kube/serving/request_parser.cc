@@ -1,4 +1,4 @@
-#include "localcluster/apiserver/serving/request_parser.h"
+#include "kube/serving/request_parser.h"
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 namespace beast = boost::beast;
@@ -34,7 +34,7 @@ class RequestParser::Message final : public http::basic_parser<true> {
     eager(true);
   }
 
-  kube::HttpRequest request;
+  HttpRequest request;
   bool in_header = true;
   bool chunks_allowed = true;
   bool expects_continue = false;
@@ -122,10 +122,10 @@ bool RequestParser::wants_continue() const {
 bool RequestParser::keep_alive() const { return slot_->message->keep_alive(); }
 bool RequestParser::chunks_allowed() const { return slot_->message->chunks_allowed; }
 
-kube::HttpRequest RequestParser::Take() {
-  kube::HttpRequest request = std::move(slot_->message->request);
+HttpRequest RequestParser::Take() {
+  HttpRequest request = std::move(slot_->message->request);
   slot_->message.emplace(limits_);
   return request;
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

@@ -1,4 +1,4 @@
-#include "localcluster/apiserver/serving/http_server.h"
+#include "kube/serving/http_server.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/strings.h"
-#include "localcluster/apiserver/serving/session.h"
-#include "localcluster/apiserver/serving/tls_context.h"
+#include "kube/serving/session.h"
+#include "kube/serving/tls_context.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 namespace asio = boost::asio;
@@ -90,7 +90,7 @@ class TlsConnection final : public Connection<ssl::stream<tcp::socket>> {
 
 class Server final : public HttpServer {
  public:
-  Server(AsioLoop& loop, const Options& options, HostPolicy hosts, kube::HttpHandler& handler)
+  Server(AsioLoop& loop, const Options& options, HostPolicy hosts, HttpHandler& handler)
       : max_connections_(options.max_connections),
         acceptor_(loop.context()),
         pause_(loop),
@@ -109,7 +109,7 @@ class Server final : public HttpServer {
   size_t streams() const override { return group_->streams(); }
 
   Status SetTls(const TlsIdentity& tls) override {
-    ASSIGN_OR_RETURN(tls_, MakeTlsContext(tls));
+    ASSIGN_OR_RETURN(tls_, MakeServerTlsContext(tls));
     return absl::OkStatus();
   }
 
@@ -178,7 +178,7 @@ class Server final : public HttpServer {
 }  // namespace
 
 StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(AsioLoop& loop, Options options,
-                                                        kube::HttpHandler& handler) {
+                                                        HttpHandler& handler) {
   error_code error;
   const auto address = asio::ip::make_address(options.address, error);
   if (error) return InvalidArgument("{} is not an IP address", Quote(options.address));
@@ -195,4 +195,4 @@ StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(AsioLoop& loop, Options 
   return server;
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

@@ -1,4 +1,4 @@
-#include "localcluster/apiserver/serving/private_file.h"
+#include "kube/serving/private_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 
 #include "base/strings.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 Status FileError(const char* what, const std::string& path) {
@@ -65,4 +65,4 @@ Status WritePrivateFile(const std::string& path, std::string_view text) {
   return absl::OkStatus();
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

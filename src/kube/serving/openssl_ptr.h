@@ -12,7 +12,7 @@
 #include "base/status.h"
 
 // Owners for OpenSSL's objects. Included by .cc files only.
-namespace koord::apiserver {
+namespace koord::kube {
 
 template <auto kFree>
 struct OpensslDeleter {
@@ -44,4 +44,4 @@ inline Status OpensslError(std::string_view what) {
   return Internal("{}: {}", what, text);
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

@@ -6,7 +6,7 @@
 #include "base/string_map.h"
 #include "kube/http.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 
 // Loopback, this host's name and those of the service `kubernetes`.
 std::vector<std::string> OwnHostNames();
@@ -20,7 +20,7 @@ class HostPolicy {
   explicit HostPolicy(const std::vector<std::string>& more_names);
 
   // Empty, or why the request is refused.
-  std::string Refusal(const kube::Headers& headers) const;
+  std::string Refusal(const Headers& headers) const;
 
  private:
   bool Allows(std::string_view host) const;  // with or without port
@@ -28,4 +28,4 @@ class HostPolicy {
   StringSet names_;
 };
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 // Certificates and keys (ECDSA P-256), as PEM.
-namespace koord::apiserver {
+namespace koord::kube {
 
 struct KeyPair {
   std::string certificate;
@@ -37,4 +37,4 @@ struct CertificateFacts {
 StatusOr<CertificateFacts> Inspect(const KeyPair& pair);
 bool IsIssuedBy(const std::string& certificate, const std::string& authority);
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

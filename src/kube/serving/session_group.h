@@ -6,12 +6,12 @@
 
 #include "base/event_loop.h"
 #include "kube/http.h"
-#include "localcluster/apiserver/serving/host_policy.h"
-#include "localcluster/apiserver/serving/request_parser.h"
-#include "localcluster/apiserver/serving/response_text.h"
-#include "localcluster/apiserver/serving/session.h"
+#include "kube/serving/host_policy.h"
+#include "kube/serving/request_parser.h"
+#include "kube/serving/response_text.h"
+#include "kube/serving/session.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 
 struct SessionOptions {
   RequestParser::Limits request;
@@ -34,14 +34,13 @@ struct SessionOptions {
 // All sessions of a server, and what they share.
 class SessionGroup : public std::enable_shared_from_this<SessionGroup> {
  public:
-  SessionGroup(EventLoop& loop, SessionOptions options, HostPolicy hosts,
-               kube::HttpHandler& handler);
+  SessionGroup(EventLoop& loop, SessionOptions options, HostPolicy hosts, HttpHandler& handler);
 
   EventLoop& loop() { return loop_; }
   SteadyTime now() const { return loop_.clock().Steady(); }
   const SessionOptions& options() const { return options_; }
   const HostPolicy& hosts() const { return hosts_; }
-  kube::HttpHandler& handler() { return handler_; }
+  HttpHandler& handler() { return handler_; }
   std::string_view date() { return date_.At(loop_.clock().Now()); }
 
   void Add(std::shared_ptr<Session> session);
@@ -67,7 +66,7 @@ class SessionGroup : public std::enable_shared_from_this<SessionGroup> {
   EventLoop& loop_;
   const SessionOptions options_;
   const HostPolicy hosts_;
-  kube::HttpHandler& handler_;
+  HttpHandler& handler_;
   DateHeader date_;
   absl::flat_hash_map<const Session*, std::shared_ptr<Session>> sessions_;
   std::vector<std::shared_ptr<Session>> to_flush_;
@@ -77,4 +76,4 @@ class SessionGroup : public std::enable_shared_from_this<SessionGroup> {
   Timer stop_deadline_;
 };
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/virtual_loop.h"
-#include "localcluster/apiserver/serving/session.h"
-#include "localcluster/apiserver/serving/session_group.h"
+#include "kube/serving/session.h"
+#include "kube/serving/session_group.h"
 
 // A session without a socket, for tests.
-namespace koord::apiserver {
+namespace koord::kube {
 
 // The far end is the test: it sends bytes, and takes those that come back when it likes.
 class FakeConnection final : public Session {
@@ -20,7 +20,7 @@ class FakeConnection final : public Session {
   FakeConnection(std::shared_ptr<SessionGroup> group, EventLoop& loop)
       : Session(std::move(group)), loop_(loop) {}
 
-  void Open(std::optional<kube::UserInfo> user = {}) { Begin(std::move(user)); }
+  void Open(std::optional<UserInfo> user = {}) { Begin(std::move(user)); }
   void Send(std::string_view bytes) {
     incoming_ += bytes;
     Deliver();
@@ -79,15 +79,15 @@ class FakeConnection final : public Session {
 };
 
 // Answers with whatever the test has put in.
-class FakeHandler final : public kube::HttpHandler {
+class FakeHandler final : public HttpHandler {
  public:
-  using Answer = std::function<void(kube::HttpRequest, std::shared_ptr<kube::ResponseWriter>)>;
+  using Answer = std::function<void(HttpRequest, std::shared_ptr<ResponseWriter>)>;
 
-  void Handle(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) override {
+  void Handle(HttpRequest request, std::shared_ptr<ResponseWriter> response) override {
     answer(std::move(request), std::move(response));
   }
 
   Answer answer;
 };
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

@@ -1,12 +1,12 @@
-#include "localcluster/apiserver/serving/session.h"
+#include "kube/serving/session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "localcluster/apiserver/serving/session_testing.h"
+#include "kube/serving/session_testing.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 using ::testing::ElementsAre;
@@ -34,9 +34,9 @@ size_t Occurrences(std::string_view text, std::string_view part) {
 class SessionTest : public ::testing::Test {
  protected:
   SessionTest() {
-    handler_.answer = [this](kube::HttpRequest request, auto response) {
+    handler_.answer = [this](HttpRequest request, auto response) {
       requests_.push_back(request);
-      kube::HttpResponse answer;
+      HttpResponse answer;
       answer.headers.Add("Content-Type", "text/plain");
       answer.body = "you asked " + request.target;
       response->Finish(std::move(answer));
@@ -45,7 +45,7 @@ class SessionTest : public ::testing::Test {
 
   // Keeps the writer of a request for the test to use.
   void KeepWriter() {
-    handler_.answer = [this](kube::HttpRequest request, auto response) {
+    handler_.answer = [this](HttpRequest request, auto response) {
       requests_.push_back(std::move(request));
       writer_ = std::move(response);
     };
@@ -86,8 +86,8 @@ class SessionTest : public ::testing::Test {
   FakeHandler handler_;
   std::shared_ptr<SessionGroup> group_;
   std::vector<std::shared_ptr<FakeConnection>> connections_;
-  std::vector<kube::HttpRequest> requests_;
-  std::shared_ptr<kube::ResponseWriter> writer_;
+  std::vector<HttpRequest> requests_;
+  std::shared_ptr<ResponseWriter> writer_;
   int disconnects_ = 0;
 };
 
@@ -140,7 +140,7 @@ TEST_F(SessionTest, PipelinedRequestsAreAnsweredInOrder) {
     loop_.RunReady();
     ASSERT_EQ(requests_.size(), static_cast<size_t>(i)) << "one at a time";
     EXPECT_EQ(requests_.back().target, fmt::format("/{}", i));
-    kube::HttpResponse answer;
+    HttpResponse answer;
     answer.body = fmt::format("answer {}", i);
     writer_->Finish(std::move(answer));
   }
@@ -226,12 +226,12 @@ TEST_F(SessionTest, RefusesWhatIsWrongWithAStatusObject) {
     const std::string answer = Ask(c.request);
     EXPECT_THAT(answer, StartsWith(fmt::format("HTTP/1.1 {} ", c.code)));
     EXPECT_THAT(answer, HasSubstr("Content-Type: application/json\r\n"));
-    const auto status = kube::ParseJson(answer.substr(answer.find("\r\n\r\n") + 4));
+    const auto status = ParseJson(answer.substr(answer.find("\r\n\r\n") + 4));
     ASSERT_TRUE(status.ok()) << answer;
-    EXPECT_EQ(kube::FindString(*status, {"kind"}), "Status");
-    EXPECT_EQ(kube::FindInt(*status, {"code"}), c.code);
-    EXPECT_EQ(kube::FindString(*status, {"reason"}), c.reason);
-    EXPECT_THAT(std::string(kube::FindString(*status, {"message"})), HasSubstr(c.message));
+    EXPECT_EQ(FindString(*status, {"kind"}), "Status");
+    EXPECT_EQ(FindInt(*status, {"code"}), c.code);
+    EXPECT_EQ(FindString(*status, {"reason"}), c.reason);
+    EXPECT_THAT(std::string(FindString(*status, {"message"})), HasSubstr(c.message));
     EXPECT_THAT(requests_, IsEmpty());
   }
 }
@@ -275,8 +275,8 @@ TEST_F(SessionTest, KnowsItsOwnNames) {
 }
 
 TEST_F(SessionTest, HeaderValuesCannotBreakOut) {
-  handler_.answer = [](kube::HttpRequest, auto response) {
-    kube::HttpResponse answer;
+  handler_.answer = [](HttpRequest, auto response) {
+    HttpResponse answer;
     answer.headers.Add("Warning", "299 - \"a\r\nSet-Cookie: b\"");
     response->Finish(std::move(answer));
   };
@@ -284,14 +284,14 @@ TEST_F(SessionTest, HeaderValuesCannotBreakOut) {
 }
 
 TEST_F(SessionTest, AnswersForAHandlerThatForgets) {
-  handler_.answer = [](kube::HttpRequest, auto) {};
+  handler_.answer = [](HttpRequest, auto) {};
   EXPECT_THAT(Ask(Get("/")), HasSubstr("\"code\":500"));
 }
 
 TEST_F(SessionTest, LargeBodiesArriveWhole) {
   const std::string body(5'000'000, 'y');
-  handler_.answer = [&](kube::HttpRequest, auto response) {
-    kube::HttpResponse answer;
+  handler_.answer = [&](HttpRequest, auto response) {
+    HttpResponse answer;
     answer.body = body;
     response->Finish(std::move(answer));
   };
@@ -515,7 +515,7 @@ TEST_F(SessionTest, PassesOnWhoThePeerIs) {
   group_ = std::make_shared<SessionGroup>(loop_, options_, HostPolicy({}), handler_);
   const auto connection = std::make_shared<FakeConnection>(group_, loop_);
   group_->Add(connection);
-  connection->Open(kube::UserInfo{"jane", "", {"dev"}, {}});
+  connection->Open(UserInfo{"jane", "", {"dev"}, {}});
   connection->Send(Get("/1") + Get("/2"));
   loop_.RunReady();
   ASSERT_EQ(requests_.size(), 2u);
@@ -527,4 +527,4 @@ TEST_F(SessionTest, PassesOnWhoThePeerIs) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::kube

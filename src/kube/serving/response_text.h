@@ -8,7 +8,7 @@
 #include "kube/http.h"
 
 // HTTP/1.1 answers as bytes.
-namespace koord::apiserver {
+namespace koord::kube {
 
 // How the end of the body is told.
 enum class Framing { kLength, kChunked, kUntilClose };
@@ -19,7 +19,7 @@ struct HeadOptions {
   std::string_view date;
 };
 
-void AppendHead(std::string& out, const kube::HttpResponse& response, const HeadOptions& options);
+void AppendHead(std::string& out, const HttpResponse& response, const HeadOptions& options);
 void AppendChunk(std::string& out, std::string_view data);
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
@@ -34,6 +34,6 @@ class DateHeader {
 };
 
 // A Status object, with Retry-After where the error says when to come back.
-kube::HttpResponse ErrorResponse(const kube::ApiError& error);
+HttpResponse ErrorResponse(const ApiError& error);
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

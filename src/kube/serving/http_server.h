@@ -8,9 +8,9 @@
 #include "base/asio_loop.h"
 #include "base/status.h"
 #include "kube/http.h"
-#include "localcluster/apiserver/serving/session_group.h"
+#include "kube/serving/session_group.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 
 // What a TLS server shows and trusts, as PEM.
 struct TlsIdentity {
@@ -37,7 +37,7 @@ class HttpServer {
   };
 
   static StatusOr<std::unique_ptr<HttpServer>> Start(AsioLoop& loop, Options options,
-                                                     kube::HttpHandler& handler);
+                                                     HttpHandler& handler);
   virtual ~HttpServer() = default;  // closes everything at once
 
   virtual uint16_t port() const = 0;
@@ -53,4 +53,4 @@ class HttpServer {
   virtual void Stop(Task done) = 0;
 };
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

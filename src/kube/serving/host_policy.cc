@@ -1,4 +1,4 @@
-#include "localcluster/apiserver/serving/host_policy.h"
+#include "kube/serving/host_policy.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 #include "base/strings.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 // "localhost" of "localhost:6443", "::1" of "[::1]:6443"; empty if it is neither.
@@ -53,7 +53,7 @@ bool HostPolicy::Allows(std::string_view host) const {
   return names_.contains(name) || names_.contains(ToLower(name));
 }
 
-std::string HostPolicy::Refusal(const kube::Headers& headers) const {
+std::string HostPolicy::Refusal(const Headers& headers) const {
   const std::string_view host = headers.Get("Host");
   if (!Allows(host)) {
     return fmt::format("the Host header {} does not name this server", Quote(host));
@@ -67,4 +67,4 @@ std::string HostPolicy::Refusal(const kube::Headers& headers) const {
   return {};
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

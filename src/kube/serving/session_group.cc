@@ -1,8 +1,8 @@
-#include "localcluster/apiserver/serving/session_group.h"
+#include "kube/serving/session_group.h"
 
 #include <utility>
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 // Deadlines are checked this often, all at once: a timer for each would cost more than the
@@ -12,7 +12,7 @@ constexpr Duration kSweepInterval = 1s;
 }  // namespace
 
 SessionGroup::SessionGroup(EventLoop& loop, SessionOptions options, HostPolicy hosts,
-                           kube::HttpHandler& handler)
+                           HttpHandler& handler)
     : loop_(loop),
       options_(std::move(options)),
       hosts_(std::move(hosts)),
@@ -79,4 +79,4 @@ std::vector<std::shared_ptr<Session>> SessionGroup::Sessions() const {
   return sessions;
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

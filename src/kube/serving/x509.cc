@@ -1,4 +1,4 @@
-#include "localcluster/apiserver/serving/x509.h"
+#include "kube/serving/x509.h"
 
 #include <arpa/inet.h>
 #include <openssl/ec.h>
@@ -10,9 +10,9 @@
 #include <ctime>
 
 #include "base/strings.h"
-#include "localcluster/apiserver/serving/openssl_ptr.h"
+#include "kube/serving/openssl_ptr.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 std::time_t Seconds(WallTime time) {
@@ -185,4 +185,4 @@ bool IsIssuedBy(const std::string& certificate, const std::string& authority) {
   return ok;
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

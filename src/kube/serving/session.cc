@@ -1,13 +1,13 @@
-#include "localcluster/apiserver/serving/session.h"
+#include "kube/serving/session.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "localcluster/apiserver/serving/session_group.h"
+#include "kube/serving/session_group.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 constexpr size_t kReadSize = 16 * 1024;
@@ -21,8 +21,8 @@ constexpr size_t kBodyPiece = 1024 * 1024;
 constexpr size_t kKeepBuffer = 64 * 1024;
 constexpr Duration kLingerTime = 1s;
 
-kube::ApiError MakeError(int code, std::string_view reason, std::string message) {
-  kube::ApiError error;
+ApiError MakeError(int code, std::string_view reason, std::string message) {
+  ApiError error;
   error.code = code;
   error.reason = reason;
   error.message = std::move(message);
@@ -33,7 +33,7 @@ kube::ApiError MakeError(int code, std::string_view reason, std::string message)
 
 // The handler's side of one request. Outlives the session's interest in it, and the other way
 // round.
-class Session::Exchange final : public kube::ResponseWriter {
+class Session::Exchange final : public ResponseWriter {
  public:
   explicit Exchange(std::shared_ptr<Session> session)
       : loop_(session->group_->loop()), session_(std::move(session)) {
@@ -43,10 +43,10 @@ class Session::Exchange final : public kube::ResponseWriter {
     if (const auto session = Leave()) session->OnAbandoned();
   }
 
-  void Finish(kube::HttpResponse response) override {
+  void Finish(HttpResponse response) override {
     if (const auto session = Leave()) session->SendWhole(std::move(response));
   }
-  void StartStream(kube::HttpResponse head) override {
+  void StartStream(HttpResponse head) override {
     if (session_ == nullptr || session_->StartStream(head)) return;
     const auto session = Leave();
     OnPeerGone();
@@ -73,8 +73,8 @@ class Session::Exchange final : public kube::ResponseWriter {
   }
 
  private:
-  static kube::HttpResponse TooManyStreams() {
-    kube::ApiError error =
+  static HttpResponse TooManyStreams() {
+    ApiError error =
         MakeError(429, "TooManyRequests", "too many watches are open, please try again later");
     error.retry_after_seconds = 1;
     return ErrorResponse(error);
@@ -103,7 +103,7 @@ Session::Session(std::shared_ptr<SessionGroup> group)
 
 Session::~Session() = default;
 
-void Session::Begin(std::optional<kube::UserInfo> user) {
+void Session::Begin(std::optional<UserInfo> user) {
   if (closed_) return;
   user_ = std::move(user);
   EnterPhase(Phase::kIdle);
@@ -197,7 +197,7 @@ void Session::Dispatch() {
   keep_alive_ = parser_.keep_alive() && parser_.chunks_allowed();
   chunked_ = parser_.chunks_allowed();
   streaming_ = answer_complete_ = told_to_continue_ = false;
-  kube::HttpRequest request = parser_.Take();
+  HttpRequest request = parser_.Take();
   without_body_ = request.method == "HEAD";
   request.user = user_;
   const auto exchange = std::make_shared<Exchange>(shared_from_this());
@@ -215,7 +215,7 @@ void Session::Dispatch() {
   group_->handler().Handle(std::move(request), exchange);
 }
 
-void Session::Refuse(const kube::ApiError& error) {
+void Session::Refuse(const ApiError& error) {
   EnterPhase(Phase::kAnswering);
   keep_alive_ = false;
   without_body_ = streaming_ = answer_complete_ = false;
@@ -224,7 +224,7 @@ void Session::Refuse(const kube::ApiError& error) {
   SendWhole(ErrorResponse(error));
 }
 
-void Session::SendWhole(kube::HttpResponse response) {
+void Session::SendWhole(HttpResponse response) {
   if (closed_) return;
   if (stopping_) keep_alive_ = false;
   if (streaming_) return OnAbandoned();  // a handler that starts over leaves the peer confused
@@ -241,7 +241,7 @@ void Session::SendWhole(kube::HttpResponse response) {
   Flush();
 }
 
-bool Session::StartStream(const kube::HttpResponse& head) {
+bool Session::StartStream(const HttpResponse& head) {
   if (streaming_) return true;
   if (!group_->AddStream()) return false;
   streaming_ = true;
@@ -396,4 +396,4 @@ void Session::CheckDeadlines(SteadyTime now) {
   }
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

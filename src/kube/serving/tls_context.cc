@@ -1,4 +1,4 @@
-#include "localcluster/apiserver/serving/tls_context.h"
+#include "kube/serving/tls_context.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -11,7 +11,7 @@
 
 #include "base/strings.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 namespace ssl = boost::asio::ssl;
@@ -59,7 +59,7 @@ std::vector<std::string> Entries(X509_NAME* name, int nid) {
 
 }  // namespace
 
-StatusOr<std::shared_ptr<ssl::context>> MakeTlsContext(const TlsIdentity& identity) {
+StatusOr<std::shared_ptr<ssl::context>> MakeServerTlsContext(const TlsIdentity& identity) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   SSL_CTX* handle = context->native_handle();
   SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
@@ -77,17 +77,17 @@ StatusOr<std::shared_ptr<ssl::context>> MakeTlsContext(const TlsIdentity& identi
   return context;
 }
 
-std::optional<kube::UserInfo> PeerUser(SSL* connection) {
+std::optional<UserInfo> PeerUser(SSL* connection) {
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(
       SSL_get1_peer_certificate(connection), X509_free);
   if (certificate == nullptr || SSL_get_verify_result(connection) != X509_V_OK) return {};
   X509_NAME* subject = X509_get_subject_name(certificate.get());
   const std::vector<std::string> names = Entries(subject, NID_commonName);
   if (names.empty() || names.front().empty()) return {};
-  kube::UserInfo user;
+  UserInfo user;
   user.name = names.front();
   user.groups = Entries(subject, NID_organizationName);
   return user;
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "kube/http.h"
-#include "localcluster/apiserver/serving/request_parser.h"
+#include "kube/serving/request_parser.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 
 class SessionGroup;
 
@@ -46,7 +46,7 @@ class Session : public std::enable_shared_from_this<Session> {
   virtual void CloseWire() = 0;
 
   // To the derived class: `user` is who the peer has proved to be, if it has.
-  void Begin(std::optional<kube::UserInfo> user);
+  void Begin(std::optional<UserInfo> user);
   void OnRead(size_t size);
   void OnWritten();
   void OnGone();  // end of file, or an error
@@ -61,11 +61,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void Process();
   void AfterFeeding();
   void Dispatch();
-  void Refuse(const kube::ApiError& error);
+  void Refuse(const ApiError& error);
 
   // Called by the exchange.
-  void SendWhole(kube::HttpResponse response);
-  bool StartStream(const kube::HttpResponse& head);
+  void SendWhole(HttpResponse response);
+  bool StartStream(const HttpResponse& head);
   void QueueChunk(std::shared_ptr<const std::string> chunk);
   void EndStream();
   void OnAbandoned();
@@ -78,7 +78,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void Linger();
 
   const std::shared_ptr<SessionGroup> group_;
-  std::optional<kube::UserInfo> user_;
+  std::optional<UserInfo> user_;
   Phase phase_ = Phase::kOpening;
   SteadyTime deadline_;
   bool stopping_ = false;
@@ -116,4 +116,4 @@ class Session : public std::enable_shared_from_this<Session> {
   SteadyTime backlog_since_{0};
 };
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

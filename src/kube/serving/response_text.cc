@@ -1,4 +1,4 @@
-#include "localcluster/apiserver/serving/response_text.h"
+#include "kube/serving/response_text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 #include "base/strings.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 namespace {
 
 // Line breaks would end the header.
@@ -36,7 +36,7 @@ void AppendStatusLine(std::string& out, int code) {
 
 }  // namespace
 
-void AppendHead(std::string& out, const kube::HttpResponse& response, const HeadOptions& options) {
+void AppendHead(std::string& out, const HttpResponse& response, const HeadOptions& options) {
   AppendStatusLine(out, response.status);
   for (const auto& [name, value] : response.headers) {
     if (EqualsIgnoreCase(name, "Content-Length") || EqualsIgnoreCase(name, "Transfer-Encoding")) {
@@ -69,16 +69,16 @@ std::string_view DateHeader::At(WallTime now) {
   return text_;
 }
 
-kube::HttpResponse ErrorResponse(const kube::ApiError& error) {
-  kube::HttpResponse response;
+HttpResponse ErrorResponse(const ApiError& error) {
+  HttpResponse response;
   response.status = error.code;
   response.headers.Add("Content-Type", "application/json");
   response.headers.Add("Cache-Control", "no-cache, private");
   if (error.retry_after_seconds > 0) {
     response.headers.Add("Retry-After", std::to_string(error.retry_after_seconds));
   }
-  response.body = kube::Serialize(error.ToJson());
+  response.body = Serialize(error.ToJson());
   return response;
 }
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

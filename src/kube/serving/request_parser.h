@@ -5,7 +5,7 @@
 #include "kube/api_error.h"
 #include "kube/http.h"
 
-namespace koord::apiserver {
+namespace koord::kube {
 
 // Takes HTTP/1.1 requests out of a stream of bytes, within limits.
 class RequestParser {
@@ -30,10 +30,10 @@ class RequestParser {
   bool chunks_allowed() const;  // HTTP/1.1
 
   // The request that is done. Makes room for the next one.
-  kube::HttpRequest Take();
+  HttpRequest Take();
 
   // What is wrong, for the peer.
-  const kube::ApiError& error() const { return error_; }
+  const ApiError& error() const { return error_; }
 
  private:
   class Message;
@@ -43,7 +43,7 @@ class RequestParser {
 
   const Limits limits_;
   std::unique_ptr<MessageSlot> slot_;
-  kube::ApiError error_;
+  ApiError error_;
 };
 
-}  // namespace koord::apiserver
+}  // namespace koord::kube

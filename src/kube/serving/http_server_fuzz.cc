@@ -3,20 +3,20 @@
 #include <cstdint>
 #include <memory>
 
-#include "localcluster/apiserver/serving/session_testing.h"
+#include "kube/serving/session_testing.h"
 
 namespace {
 
 using namespace koord;
-using namespace koord::apiserver;
+using namespace koord::kube;
 
-void Answer(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) {
+void Answer(HttpRequest request, std::shared_ptr<ResponseWriter> response) {
   if (request.target.starts_with("/s")) {
     response->StartStream({});
     response->Write(std::make_shared<const std::string>(request.body));
     return response->End();
   }
-  kube::HttpResponse answer;
+  HttpResponse answer;
   answer.body = std::move(request.body);
   response->Finish(std::move(answer));
 }
