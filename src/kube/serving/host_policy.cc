@@ -48,12 +48,19 @@ HostPolicy::HostPolicy(const std::vector<std::string>& more_names) {
   for (const std::string& name : more_names) names_.insert(ToLower(name));
 }
 
+HostPolicy HostPolicy::AnyHost() {
+  HostPolicy policy;
+  policy.any_ = true;
+  return policy;
+}
+
 bool HostPolicy::Allows(std::string_view host) const {
   const std::string_view name = NameOf(host);
   return names_.contains(name) || names_.contains(ToLower(name));
 }
 
 std::string HostPolicy::Refusal(const Headers& headers) const {
+  if (any_) return {};
   const std::string_view host = headers.Get("Host");
   if (!Allows(host)) {
     return fmt::format("the Host header {} does not name this server", Quote(host));

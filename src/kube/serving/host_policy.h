@@ -18,13 +18,17 @@ class HostPolicy {
  public:
   // Besides OwnHostNames.
   explicit HostPolicy(const std::vector<std::string>& more_names);
+  // Refuses nothing: for servers that are called by addresses they do not know.
+  static HostPolicy AnyHost();
 
   // Empty, or why the request is refused.
   std::string Refusal(const Headers& headers) const;
 
  private:
+  HostPolicy() = default;
   bool Allows(std::string_view host) const;  // with or without port
 
+  bool any_ = false;
   StringSet names_;
 };
 

@@ -188,8 +188,9 @@ StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(AsioLoop& loop, Options 
   }
   std::vector<std::string> names = options.host_names;
   names.push_back(options.address);
+  HostPolicy hosts = options.any_host ? HostPolicy::AnyHost() : HostPolicy(names);
 
-  auto server = std::make_unique<Server>(loop, options, HostPolicy(names), handler);
+  auto server = std::make_unique<Server>(loop, options, std::move(hosts), handler);
   if (options.tls) RETURN_IF_ERROR(server->SetTls(*options.tls));
   RETURN_IF_ERROR(server->Listen(tcp::endpoint(address, options.port)));
   return server;

@@ -16,13 +16,15 @@ namespace koord::kube {
 struct TlsIdentity {
   std::string certificate;
   std::string key;
-  std::string client_ca;  // certificates of clients are verified with this
+  std::string client_ca;      // certificates of clients are verified with this
+  bool only_tls_1_3 = false;  // otherwise TLS 1.2 is spoken too
+  bool operator==(const TlsIdentity&) const = default;
 };
 
 // HTTPS/1.1 on a socket, for any HttpHandler.
 //
-// Listens on loopback only, unless told otherwise, and answers only requests that name it in their
-// Host header. A client certificate that verifies becomes the request's user; what else a request
+// Listens on loopback only and answers only requests that name it in their Host header, unless told
+// otherwise. A client certificate that verifies becomes the request's user; what else a request
 // needs to be let in is the handler's business.
 class HttpServer {
  public:
@@ -30,9 +32,10 @@ class HttpServer {
     std::string address = "127.0.0.1";
     uint16_t port = 0;                    // 0: any that is free
     bool allow_remote = false;            // needed for an address that other machines can reach
-    std::optional<TlsIdentity> tls = {};  // without it plain HTTP is spoken, for tests
+    std::optional<TlsIdentity> tls = {};  // without it plain HTTP is spoken
     std::vector<std::string> host_names = {};  // further names under which it is called
-    size_t max_connections = 4096;             // further ones are closed at once
+    bool any_host = false;  // answers whatever name it is called by, such as a pod's address
+    size_t max_connections = 4096;  // further ones are closed at once
     SessionOptions session = {};
   };
 

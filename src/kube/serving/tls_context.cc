@@ -62,7 +62,7 @@ std::vector<std::string> Entries(X509_NAME* name, int nid) {
 StatusOr<std::shared_ptr<ssl::context>> MakeServerTlsContext(const TlsIdentity& identity) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   SSL_CTX* handle = context->native_handle();
-  SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
+  SSL_CTX_set_min_proto_version(handle, identity.only_tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
   SSL_CTX_set_options(handle, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_num_tickets(handle, 1);
   constexpr unsigned char kSessionContext[] = "koordinator";
