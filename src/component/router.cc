@@ -65,17 +65,20 @@ bool TakesMethod(std::string_view route, std::string_view method) {
 
 std::string Text(const boost::urls::string_view& text) { return {text.data(), text.size()}; }
 
+std::vector<std::string> Segments(const boost::urls::url_view& url) {
+  std::vector<std::string> segments;
+  for (const auto& segment : url.segments()) {
+    if (!segment.empty()) segments.emplace_back(segment.data(), segment.size());
+  }
+  return segments;
+}
+
 // False if the target is no path.
 bool ParseTarget(RouteRequest& request, std::vector<std::string>& segments) {
   const auto url = boost::urls::parse_origin_form(request.http.target);
   if (!url) return false;
-  for (const auto& segment : url->segments()) {
-    std::string text(segment.data(), segment.size());
-    if (text.empty()) continue;
-    request.path += "/" + text;
-    segments.push_back(std::move(text));
-  }
-  if (segments.empty()) request.path = "/";
+  segments = Segments(*url);
+  request.path = "/" + Join(segments, "/");
   for (const auto& param : url->params()) {
     request.query.emplace_back(Text(param.key), Text(param.value));
   }
@@ -83,6 +86,11 @@ bool ParseTarget(RouteRequest& request, std::vector<std::string>& segments) {
 }
 
 }  // namespace
+
+std::string PathOf(const kube::HttpRequest& request) {
+  const auto url = boost::urls::parse_origin_form(request.target);
+  return url ? "/" + Join(Segments(*url), "/") : std::string();
+}
 
 std::string_view RouteRequest::Param(std::string_view name) const {
   const auto it = params.find(name);

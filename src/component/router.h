@@ -23,6 +23,10 @@ struct RouteRequest {
   bool HasQuery(std::string_view name) const;
 };
 
+// What a request asks for, decoded as routes see it: who decides by the path must see the same.
+// Empty if it is no path.
+std::string PathOf(const kube::HttpRequest& request);
+
 kube::HttpResponse TextResponse(int status, std::string body);
 kube::HttpResponse JsonResponse(int status, const kube::Json& body);
 
