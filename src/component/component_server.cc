@@ -21,7 +21,7 @@ ServingIdentity::Options IdentityOptions(const ComponentServer::Secure& secure) 
           .certificate_file = options.certificate_file,
           .key_file = options.key_file,
           .client_ca_file = options.client_ca_file,
-          .names = kube::OwnHostNames(),
+          .names = kube::LocalHostNames(),
           .only_tls_1_3 = options.min_tls_version == "VersionTLS13"};
 }
 

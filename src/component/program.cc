@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
@@ -11,6 +10,7 @@
 #include <random>
 
 #include "base/asio_loop.h"
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "component/component_server.h"
@@ -21,12 +21,6 @@ namespace koord::component {
 namespace {
 
 constexpr int kFailed = 1;
-
-std::string HostName() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
-}
 
 uint64_t TrueRandom() {
   std::random_device device;

@@ -1,10 +1,8 @@
 #include "kube/serving/host_policy.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-
+#include "base/host_name.h"
 #include "base/strings.h"
 
 namespace koord::kube {
@@ -28,17 +26,17 @@ std::string_view NameOf(std::string_view host) {
 
 }  // namespace
 
+std::vector<std::string> LocalHostNames() {
+  std::vector<std::string> names{"127.0.0.1", "::1", "localhost"};
+  if (const std::string name = HostName(); !name.empty()) names.push_back(ToLower(name));
+  return names;
+}
+
 std::vector<std::string> OwnHostNames() {
-  std::vector<std::string> names = {"127.0.0.1",
-                                    "::1",
-                                    "localhost",
-                                    "kubernetes",
-                                    "kubernetes.default",
-                                    "kubernetes.default.svc",
-                                    "kubernetes.default.svc.cluster.local"};
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0') {
-    names.push_back(ToLower(name.data()));
+  std::vector<std::string> names = LocalHostNames();
+  for (const char* name : {"kubernetes", "kubernetes.default", "kubernetes.default.svc",
+                           "kubernetes.default.svc.cluster.local"}) {
+    names.emplace_back(name);
   }
   return names;
 }
@@ -49,7 +47,7 @@ HostPolicy::HostPolicy(const std::vector<std::string>& more_names) {
 }
 
 HostPolicy HostPolicy::AnyHost() {
-  HostPolicy policy;
+  HostPolicy policy(std::vector<std::string>{});
   policy.any_ = true;
   return policy;
 }

@@ -8,7 +8,8 @@
 
 namespace koord::kube {
 
-// Loopback, this host's name and those of the service `kubernetes`.
+std::vector<std::string> LocalHostNames();  // loopback and this host's name
+// The same and those of the service `kubernetes`.
 std::vector<std::string> OwnHostNames();
 
 // Decides whether a request is meant for this server. A web page that a user has open may make the
@@ -25,7 +26,6 @@ class HostPolicy {
   std::string Refusal(const Headers& headers) const;
 
  private:
-  HostPolicy() = default;
   bool Allows(std::string_view host) const;  // with or without port
 
   bool any_ = false;

@@ -245,6 +245,16 @@ TEST_F(HttpServerTest, SpeaksModernTlsOnly) {
   Client old(credentials_.ca);
   SSL_set_max_proto_version(old.stream().native_handle(), TLS1_1_VERSION);
   EXPECT_TRUE(old.Connect(server_->port()));
+
+  Client last(credentials_.ca), strict(credentials_.ca);
+  for (Client* client : {&last, &strict}) {
+    SSL_set_max_proto_version(client->stream().native_handle(), TLS1_2_VERSION);
+  }
+  EXPECT_FALSE(last.Connect(server_->port()));
+  kube::TlsIdentity identity = credentials_.tls();
+  identity.only_tls_1_3 = true;
+  EXPECT_TRUE(OnLoop([&] { return server_->SetTls(identity).ok(); }));
+  EXPECT_TRUE(strict.Connect(server_->port()));
 }
 
 TEST_F(HttpServerTest, LargeBodiesPassBothWays) {
