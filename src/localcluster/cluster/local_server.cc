@@ -10,9 +10,9 @@
 #include "base/scaled_loop.h"
 #include "base/strings.h"
 #include "kube/client/http_transport.h"
+#include "kube/serving/http_server.h"
 #include "localcluster/apiserver/serving/authentication.h"
 #include "localcluster/apiserver/serving/certificates.h"
-#include "localcluster/apiserver/serving/http_server.h"
 #include "localcluster/apiserver/serving/service_account_tokens.h"
 #include "localcluster/cluster/data_directory.h"
 
@@ -109,16 +109,16 @@ class LocalServerImpl final : public LocalServer {
 
   Status Listen() {
     const std::string port_file = directory_.File("port");
-    apiserver::HttpServer::Options options{.address = options_.address,
-                                           .port = options_.port,
-                                           .allow_remote = options_.allow_remote,
-                                           .tls = credentials_->tls()};
+    kube::HttpServer::Options options{.address = options_.address,
+                                      .port = options_.port,
+                                      .allow_remote = options_.allow_remote,
+                                      .tls = credentials_->tls()};
     // The same port as last time keeps clients and their kubeconfig copies working.
     if (options.port == 0) options.port = LastPort(port_file);
-    auto server = apiserver::HttpServer::Start(loop_, options, *authenticator_);
+    auto server = kube::HttpServer::Start(loop_, options, *authenticator_);
     if (!server.ok() && options_.port == 0 && options.port != 0) {
       options.port = 0;
-      server = apiserver::HttpServer::Start(loop_, options, *authenticator_);
+      server = kube::HttpServer::Start(loop_, options, *authenticator_);
     }
     RETURN_IF_ERROR(server.status());
     server_ = std::move(*server);
@@ -141,7 +141,7 @@ class LocalServerImpl final : public LocalServer {
   std::unique_ptr<ServiceAccountTokens> tokens_;
   std::unique_ptr<LocalCluster> cluster_;
   std::unique_ptr<apiserver::Authenticator> authenticator_;
-  std::unique_ptr<apiserver::HttpServer> server_;
+  std::unique_ptr<kube::HttpServer> server_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "base/virtual_loop.h"
 #include "kube/json.h"
-#include "localcluster/apiserver/serving/x509.h"
+#include "kube/serving/x509.h"
 
 namespace koord::apiserver {
 namespace {
@@ -37,7 +37,7 @@ class Recorder final : public kube::HttpHandler, public kube::ResponseWriter {
 class AuthenticationTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    tokens_ = *ServiceAccountTokens::Make(*GenerateKey());
+    tokens_ = *ServiceAccountTokens::Make(*kube::GenerateKey());
     options_.tokens = {AdminToken("s3cret"), {"jane-token", {"jane", "7", {"dev"}, {}}}};
     options_.service_accounts = tokens_.get();
   }
@@ -187,7 +187,7 @@ TEST_F(AuthenticationTest, AlteredAndForeignTokensAreRefused) {
   auto masters = ClaimsForAnHour();
   masters.name = "other";
   const std::string foreign =
-      *(*ServiceAccountTokens::Make(*GenerateKey()))->Issue(ClaimsForAnHour());
+      *(*ServiceAccountTokens::Make(*kube::GenerateKey()))->Issue(ClaimsForAnHour());
   const std::string other = *tokens_->Issue(masters);
   const std::string_view other_payload = Split(other, '.')[1];
   const std::string none = Base64UrlEncode(R"({"alg":"none","typ":"JWT"})");
