@@ -119,8 +119,9 @@ NodeRow NodeTable::RowFor(const std::string& name) {
 TaintSetId NodeTable::InternTaints(const std::vector<kube::Taint>& taints) {
   const std::vector<kube::Taint> set = Timeless(taints);
   const auto found = std::ranges::find(taint_set_list_, set);
+  const auto id = static_cast<TaintSetId>(found - taint_set_list_.begin());
   if (found == taint_set_list_.end()) taint_set_list_.push_back(set);
-  return static_cast<TaintSetId>(found - taint_set_list_.begin());
+  return id;
 }
 
 void NodeTable::SetTaints(NodeRow row, const std::vector<kube::Taint>& taints) {
