@@ -96,6 +96,15 @@ class PreFilterPlugin : public virtual Plugin {
   virtual bool every_cycle() const { return false; }
 };
 
+// Knows nodes that are worth trying before all others.
+class PreferNodesPlugin : public virtual Plugin {
+ public:
+  // Asked after all PreFilter plugins have agreed. The first of these nodes that PreFilter left and
+  // that passes the filters is the pod's; names of no such node are passed over; if none is left,
+  // the pod is placed as if nothing had been said.
+  virtual std::span<const std::string> PreferNodes(const PodQuery& query) = 0;
+};
+
 // Narrows the rows that a pod may run on.
 //
 // `Filter` and `Check` decide the same: the first quickly for many rows as they are; the second for
