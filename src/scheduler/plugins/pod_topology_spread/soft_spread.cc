@@ -21,8 +21,8 @@ KOORD_HOT void AddWorth(const ValueId* ids, const double* worth, size_t rows,
 KOORD_HOT void AddRowWorth(const ValueId* ids, const int32_t* counts, double weight,
                            double allowance, size_t rows, double* __restrict sums) {
   for (size_t i = 0; i < rows; ++i) {
-    const double worth = static_cast<double>(counts[i]) * weight + allowance;
-    sums[i] += ids[i] != kNoValue ? worth : 0;
+    const double has_key = ids[i] != kNoValue ? 1 : 0;
+    sums[i] += has_key * (static_cast<double>(counts[i]) * weight + allowance);
   }
 }
 
