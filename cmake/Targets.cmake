@@ -1,14 +1,15 @@
 # One target a folder. A folder's files say by their names what they are:
-#   x.cc        part of the library
-#   x_test.cc   part of <target>_test, run by ctest
-#   x_bench.cc  part of <target>_bench, run by `make bench`
-#   x_fuzz.cc   one libFuzzer program each, built with KOORD_FUZZ
+#   x.cc          part of the library
+#   x_test.cc     part of <target>_test, run by ctest
+#   x_testing.cc  what the tests work with, part of <target>_test
+#   x_bench.cc    part of <target>_bench, run by `make bench`
+#   x_fuzz.cc     one libFuzzer program each, built with KOORD_FUZZ
 # DEPS lists the koord_* targets that the folder may see; LIBS the outside libraries.
 
 function(koord_library name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
-  file(GLOB tests CONFIGURE_DEPENDS "*_test.cc")
+  file(GLOB tests CONFIGURE_DEPENDS "*_test.cc" "*_testing.cc")
   file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
   file(GLOB fuzzers CONFIGURE_DEPENDS "*_fuzz.cc")
   if(tests OR benches OR fuzzers)
@@ -51,6 +52,9 @@ function(koord_common_headers name)
   if(KOORD_FUZZ)
     return()  # clang wants the flags to agree to the letter
   endif()
+  if(name MATCHES "^koord_base")
+    return()  # knows no JSON, which is among them
+  endif()
   if(NOT TARGET koord_common_headers)
     file(WRITE "${CMAKE_BINARY_DIR}/common_headers.cc" "")
     add_library(koord_common_headers OBJECT "${CMAKE_BINARY_DIR}/common_headers.cc")
@@ -67,9 +71,7 @@ function(koord_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_compile_definitions(${name} PRIVATE KOORD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
-  if(NOT name STREQUAL "koord_base_test")
-    koord_common_headers(${name})
-  endif()
+  koord_common_headers(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endfunction()

@@ -8,7 +8,7 @@ build=(g++ cmake ninja-build ccache mold pkg-config
   libabsl-dev libfmt-dev libyaml-cpp-dev libcli11-dev prometheus-cpp-dev libre2-dev
   libgtest-dev libgmock-dev libbenchmark-dev)
 test=(python3 python3-kubernetes openssl curl)
-lint=(clang-format-14 clang-tidy-14)
+lint=(python3 clang-format-14 clang-tidy-14)
 fuzz=(clang-14 libclang-rt-14-dev)
 
 missing=()

@@ -132,6 +132,8 @@ Command UpCommand(CLI::App& root) {
                   "what a node is made of: cpu=32,memory=128Gi,numa=2,smt=2,gpu=0; also sockets, "
                   "pods, zone, labels, taints, count. Repeat for several shapes")
       ->take_all();
+  app->add_flag("--adopt-nodes", server.cluster.adopt_nodes,
+                "also simulate the Node objects that clients create");
   app->add_option("--load", server.cluster.load,
                   "what pods use over time: flat, diurnal, spike, or trace=FILE.csv")
       ->capture_default_str();

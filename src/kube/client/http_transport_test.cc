@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kube/client/http_test_server.h"
+#include "kube/client/http_server_testing.h"
 #include "kube/client/scripted_handler.h"
 
 namespace koord::kube {

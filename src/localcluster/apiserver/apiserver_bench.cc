@@ -136,8 +136,8 @@ void BM_WatchFanOut100(benchmark::State& state) {
   Bench bench;
   std::vector<std::shared_ptr<NullWriter>> watchers;
   for (int i = 0; i < 100; ++i) {
-    watchers.push_back(bench.Send("GET", "/api/v1/pods?watch=1&resourceVersion=" +
-                                             std::to_string(bench.store->revision())));
+    watchers.push_back(bench.Send(
+        "GET", "/api/v1/pods?watch=1&resourceVersion=" + std::to_string(bench.store->revision())));
   }
   bench.loop.RunReady();
   int i = 0;

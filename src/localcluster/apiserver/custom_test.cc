@@ -80,11 +80,11 @@ TEST_F(CustomTest, PrunesDefaultsAndValidates) {
   EXPECT_EQ(kube::FindInt(created.json, {"metadata", "generation"}), 1);
   TestAnswer list = server.Get(kWidgets);
   EXPECT_EQ(kube::FindString(list.json.at("items").at(0), {"kind"}), "Widget");
-  EXPECT_EQ(server.Post(std::string(kWidgets) + "?fieldValidation=Strict",
-                        Widget("x", R"({"foo":1})"))
-                .message(),
-            "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown "
-            "field \"spec.foo\"");
+  EXPECT_EQ(
+      server.Post(std::string(kWidgets) + "?fieldValidation=Strict", Widget("x", R"({"foo":1})"))
+          .message(),
+      "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown "
+      "field \"spec.foo\"");
 }
 
 TEST_F(CustomTest, StatusAndGeneration) {
@@ -127,8 +127,8 @@ TEST_F(CustomTest, FinalizersAndGeneration) {
   kube::Json widget = Widget("w");
   kube::At(widget, {"metadata", "finalizers"}) = kube::json::array{"x.io/f"};
   server.Post(kWidgets, widget);
-  auto watch = server.Watch(std::string(kWidgets) + "?watch=1&resourceVersion=" +
-                            std::to_string(server.store->revision()));
+  auto watch = server.Watch(std::string(kWidgets) +
+                            "?watch=1&resourceVersion=" + std::to_string(server.store->revision()));
   TestAnswer deleted = server.Delete(At("w"));
   EXPECT_EQ(kube::FindInt(deleted.json, {"metadata", "generation"}), 2);
   server.MergePatch(At("w"), Parse(R"({"metadata":{"finalizers":null}})"));
@@ -156,8 +156,15 @@ TEST_F(CustomTest, SelectsByDeclaredFields) {
 TEST_F(CustomTest, NewDefaultsShowUpInOldObjects) {
   server.Post(kWidgets, Widget("old"));
   kube::Json crd = server.Get(std::string(kDefinitions) + "/widgets.ex.io").json;
-  crd.at("spec").at("versions").at(0).at("schema").at("openAPIV3Schema").at("properties")
-      .at("spec").at("properties").as_object()["size"] = Parse(R"({"type":"integer","default":7})");
+  crd.at("spec")
+      .at("versions")
+      .at(0)
+      .at("schema")
+      .at("openAPIV3Schema")
+      .at("properties")
+      .at("spec")
+      .at("properties")
+      .as_object()["size"] = Parse(R"({"type":"integer","default":7})");
   TestAnswer updated = server.Put(std::string(kDefinitions) + "/widgets.ex.io", crd);
   ASSERT_EQ(updated.code, 200) << updated.body;
   EXPECT_EQ(kube::FindInt(updated.json, {"metadata", "generation"}), 2);
@@ -170,8 +177,8 @@ TEST_F(CustomTest, DeletingTheDefinitionDeletesItsObjectsFirst) {
   kube::At(held, {"metadata", "finalizers"}) = kube::json::array{"x.io/f"};
   server.Post(kWidgets, held);
   server.Post(kWidgets, Widget("free"));
-  auto watch = server.Watch(std::string(kWidgets) + "?watch=1&resourceVersion=" +
-                            std::to_string(server.store->revision()));
+  auto watch = server.Watch(std::string(kWidgets) +
+                            "?watch=1&resourceVersion=" + std::to_string(server.store->revision()));
   const std::string definition = std::string(kDefinitions) + "/widgets.ex.io";
   TestAnswer deleted = server.Delete(definition);
   ASSERT_EQ(deleted.code, 200) << deleted.body;

@@ -20,10 +20,11 @@ TEST(BootstrapTest, EveryClusterHasThese) {
         200);
   }
   EXPECT_EQ(server.Get("/api/v1/namespaces/default/services/kubernetes").code, 200);
-  EXPECT_EQ(kube::FindInt(
-                server.Get("/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical").json,
-                {"value"}),
-            2000000000);
+  EXPECT_EQ(
+      kube::FindInt(
+          server.Get("/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical").json,
+          {"value"}),
+      2000000000);
   server.Post("/api/v1/namespaces", Parse(R"({"metadata":{"name":"new"}})"));
   EXPECT_EQ(server.Get("/api/v1/namespaces/new/serviceaccounts/default").code, 200);
 }
@@ -52,7 +53,8 @@ TEST(EventsTest, TwoViewsOfOneObject) {
   ASSERT_EQ(modern.code, 201) << modern.body;
   EXPECT_EQ(server.Get(core + "/f").String({"message"}), "n");
   EXPECT_EQ(server.Get(core + "/f").String({"reportingComponent"}), "c");
-  EXPECT_EQ(server.Get(core + "?fieldSelector=involvedObject.name%3Dq").json.at("items")
+  EXPECT_EQ(server.Get(core + "?fieldSelector=involvedObject.name%3Dq")
+                .json.at("items")
                 .as_array()
                 .size(),
             1u);
@@ -91,8 +93,11 @@ TEST(ReviewsTest, WhoAmIAndWhatMayI) {
     if (token != "good") return {};
     return kube::UserInfo{"jane", "7", {"devs"}, {}};
   };
-  options.issue_token = [](std::string_view ns, std::string_view name, const kube::Json& spec) {
-    return fmt::format("{}/{}/{}", ns, name, kube::FindInt(spec, {"expirationSeconds"}));
+  options.issue_token = [](const kube::Json& account, const kube::Json& spec) {
+    return fmt::format("{}/{}/{}/{}", kube::FindString(account, {"metadata", "namespace"}),
+                       kube::FindString(account, {"metadata", "name"}),
+                       kube::FindString(account, {"metadata", "uid"}),
+                       kube::FindInt(spec, {"expirationSeconds"}));
   };
   TestServer server(std::move(options));
   TestAnswer self = server.Post("/apis/authentication.k8s.io/v1/selfsubjectreviews", Parse("{}"));
@@ -103,11 +108,11 @@ TEST(ReviewsTest, WhoAmIAndWhatMayI) {
   TestAnswer may = server.Post(authz + "selfsubjectaccessreviews",
                                Parse(R"({"spec":{"resourceAttributes":{"verb":"delete"}}})"));
   EXPECT_TRUE(kube::FindBool(may.json, {"status", "allowed"}));
-  TestAnswer anonymous = server.Post(authz + "subjectaccessreviews",
-                                     Parse(R"({"spec":{"user":"system:anonymous"}})"));
+  TestAnswer anonymous =
+      server.Post(authz + "subjectaccessreviews", Parse(R"({"spec":{"user":"system:anonymous"}})"));
   EXPECT_FALSE(kube::FindBool(anonymous.json, {"status", "allowed"}, true));
-  TestAnswer rules = server.Post(authz + "selfsubjectrulesreviews",
-                                 Parse(R"({"spec":{"namespace":"default"}})"));
+  TestAnswer rules =
+      server.Post(authz + "selfsubjectrulesreviews", Parse(R"({"spec":{"namespace":"default"}})"));
   EXPECT_EQ(rules.json.at("status").at("resourceRules").at(0).at("verbs"),
             kube::Json(kube::json::array{"*"}));
 
@@ -118,14 +123,17 @@ TEST(ReviewsTest, WhoAmIAndWhatMayI) {
   TestAnswer bad = server.Post(tokens, Parse(R"({"spec":{"token":"bad"}})"));
   EXPECT_FALSE(kube::FindBool(bad.json, {"status", "authenticated"}, true));
 
-  const std::string account = "/api/v1/namespaces/default/serviceaccounts/default/token";
-  TestAnswer issued = server.Post(account, Parse(R"({"spec":{"expirationSeconds":7200}})"));
+  const std::string account = "/api/v1/namespaces/default/serviceaccounts/default";
+  const std::string uid(server.Get(account).String({"metadata", "uid"}));
+  EXPECT_FALSE(uid.empty());
+  const std::string token = account + "/token";
+  TestAnswer issued = server.Post(token, Parse(R"({"spec":{"expirationSeconds":7200}})"));
   EXPECT_EQ(issued.code, 201);
-  EXPECT_EQ(issued.String({"status", "token"}), "default/default/7200");
+  EXPECT_EQ(issued.String({"status", "token"}), "default/default/" + uid + "/7200");
   EXPECT_EQ(issued.String({"status", "expirationTimestamp"}), "2026-07-01T02:00:00Z");
-  EXPECT_EQ(server.Post(account, Parse(R"({"spec":{"expirationSeconds":5}})")).code, 422);
-  EXPECT_EQ(
-      server.Post("/api/v1/namespaces/default/serviceaccounts/x/token", Parse("{}")).code, 404);
+  EXPECT_EQ(server.Post(token, Parse(R"({"spec":{"expirationSeconds":5}})")).code, 422);
+  EXPECT_EQ(server.Post("/api/v1/namespaces/default/serviceaccounts/x/token", Parse("{}")).code,
+            404);
 }
 
 TEST(ServicesTest, GetAddressesAndKeepThem) {
@@ -141,8 +149,8 @@ TEST(ServicesTest, GetAddressesAndKeepThem) {
   EXPECT_EQ(kube::FindInt(port, {"targetPort"}), 80);
   EXPECT_EQ(kube::FindString(port, {"protocol"}), "TCP");
   EXPECT_GE(kube::FindInt(port, {"nodePort"}), 30000);
-  TestAnswer updated = server.Put(
-      path + "/s", Parse(R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":81}]}})"));
+  TestAnswer updated =
+      server.Put(path + "/s", Parse(R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":81}]}})"));
   ASSERT_EQ(updated.code, 200) << updated.body;
   EXPECT_EQ(updated.String({"spec", "clusterIP"}), ip);
   TestAnswer headless = server.Post(

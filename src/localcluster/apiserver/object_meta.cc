@@ -164,9 +164,13 @@ bool IsBeingDeleted(const Json& object) {
   return !kube::FindString(object, {"metadata", "deletionTimestamp"}).empty();
 }
 
-bool HasFinalizers(const Json& object) {
-  const json::array* finalizers = kube::FindArray(object, {"metadata", "finalizers"});
-  return finalizers != nullptr && !finalizers->empty();
+bool HasFinalizers(const ResourceInfo& info, const Json& object) {
+  const auto any = [&](std::string_view part) {
+    const json::array* finalizers = kube::FindArray(object, {part, "finalizers"});
+    return finalizers != nullptr && !finalizers->empty();
+  };
+  // A namespace has one more list: it stands for what is in it.
+  return any("metadata") || (info.stored_as() == "namespaces" && any("spec"));
 }
 
 }  // namespace koord::apiserver

@@ -26,6 +26,7 @@ void CarryOverMeta(kube::Json& object, const kube::Json& old);
 void BumpGeneration(const ResourceInfo& info, kube::Json& object, const kube::Json& old);
 
 bool IsBeingDeleted(const kube::Json& object);
-bool HasFinalizers(const kube::Json& object);
+// Somebody has yet to do something before the object may go.
+bool HasFinalizers(const ResourceInfo& info, const kube::Json& object);
 
 }  // namespace koord::apiserver

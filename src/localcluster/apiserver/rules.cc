@@ -21,19 +21,10 @@ bool IsWebhookConfiguration(const ResourceInfo& info) {
 
 bool IsPod(const ResourceInfo& info) { return info.type != nullptr && info.resource.kind == "Pod"; }
 
-// `member` of object becomes what it is in `from`.
-void Take(json::object& object, const json::object& from, std::string_view member) {
-  if (const Json* value = from.if_contains(member)) {
-    object[member] = *value;
-  } else {
-    object.erase(member);
-  }
-}
-
 void TakeMeta(Json& object, const Json& old, std::string_view field) {
   const json::object* from = kube::FindObject(old, {"metadata"});
   json::object* to = kube::At(object, {"metadata"}).if_object();
-  if (from != nullptr && to != nullptr) Take(*to, *from, field);
+  if (from != nullptr && to != nullptr) TakeField(*to, *from, field);
 }
 
 // /status of a built-in kind: everything outside of metadata and status is the stored one.
@@ -42,7 +33,7 @@ void KeepAllButStatus(json::object& object, const json::object& old) {
   for (const auto& member : object) members.emplace_back(member.key());
   for (const auto& member : old) members.emplace_back(member.key());
   for (const std::string& member : members) {
-    if (member != "metadata" && member != "status") Take(object, old, member);
+    if (member != "metadata" && member != "status") TakeField(object, old, member);
   }
 }
 
@@ -50,7 +41,7 @@ void KeepAllButStatus(json::object& object, const json::object& old) {
 void KeepAllButCustomStatus(Json& object, const Json& old) {
   Json kept = old;
   json::object& members = kept.as_object();
-  Take(members, object.as_object(), "status");
+  TakeField(members, object.as_object(), "status");
   TakeMeta(kept, object, "managedFields");
   TakeMeta(kept, object, "resourceVersion");
   object = std::move(kept);
@@ -101,11 +92,11 @@ void AcceptDefinition(const Core& core, Json& object) {
 }
 
 void PrepareMainUpdate(const ResourceInfo& info, Json& object, const Json& old) {
-  if (info.has_status()) Take(object.as_object(), old.as_object(), "status");
+  if (info.has_status()) TakeField(object.as_object(), old.as_object(), "status");
   if (IsPod(info)) {
     json::object* spec = kube::At(object, {"spec"}).if_object();
     const json::object* before = kube::FindObject(old, {"spec"});
-    if (spec != nullptr && before != nullptr) Take(*spec, *before, "ephemeralContainers");
+    if (spec != nullptr && before != nullptr) TakeField(*spec, *before, "ephemeralContainers");
   }
   const Strategy& strategy = StrategyOf(info);
   if (strategy.prepare_update != nullptr) strategy.prepare_update(object, old);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/sanitizer.h"
 #include "base/virtual_loop.h"
 #include "kube/client/client.h"
 #include "kube/client/fault_transport.h"
@@ -30,7 +31,7 @@ constexpr int kClients = 8;
 constexpr int kInformers = 3;
 constexpr int kOperations = 10'000;
 constexpr int kNames = 40;
-constexpr int kSeeds = 50;
+constexpr int kSeeds = TestRounds(50);
 constexpr char kNamespace[] = "default";
 
 kube::Faults BadNetwork() {

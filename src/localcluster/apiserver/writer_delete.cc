@@ -57,12 +57,6 @@ void HoldDefinition(Json& crd, WallTime now) {
   MarkDefinitionTerminating(crd, now);
 }
 
-bool HasPendingFinalizers(const ResourceInfo& info, const Json& object) {
-  if (HasFinalizers(object)) return true;
-  const json::array* contents = kube::FindArray(object, {"spec", "finalizers"});
-  return IsNamespace(info) && contents != nullptr && !contents->empty();
-}
-
 void BumpForDeletion(json::object& meta) {
   const Json* generation = meta.if_contains("generation");
   if (generation != nullptr && generation->is_int64() && generation->get_int64() > 0) {
@@ -205,7 +199,7 @@ class Writer::Deletion : public std::enable_shared_from_this<Deletion> {
     Grace grace = Grace::kOver;
     if (StrategyOf(info).graceful_deletion) grace = StartGrace(object_, options_, core_.now());
     if (grace == Grace::kOver) {
-      if (!HasPendingFinalizers(info, object_)) return Finish(true);
+      if (!HasFinalizers(info, object_)) return Finish(true);
       MarkDeleted(object_, core_.now());
       if (IsNamespace(info)) kube::At(object_, {"status", "phase"}) = "Terminating";
     }
@@ -213,15 +207,7 @@ class Writer::Deletion : public std::enable_shared_from_this<Deletion> {
     Finish(false);
   }
 
-  void Finish(bool remove) {
-    const ResourceInfo& info = *intent_.info;
-    if (intent_.dry_run) {
-      auto entry = std::make_shared<Entry>(MakeEntry(info, key_, object_, current_->revision));
-      return done_(Written{std::move(entry), false, remove});
-    }
-    if (remove) return done_(Written{core_.Remove(info, key_, object_), false, true});
-    done_(Written{core_.Put(info, key_, object_)});
-  }
+  void Finish(bool remove) { done_(writer_.Replace(intent_, *current_, object_, remove)); }
 
   Writer& writer_;
   Core& core_;

@@ -78,23 +78,13 @@ class Writer::Change : public std::enable_shared_from_this<Change> {
       return done_(Modified(info.resource, intent_.name));
     }
     if (UnchangedButForTimes(old_, object_)) return done_(Written{current_});
-    if (intent_.dry_run) {
-      auto entry = std::make_shared<Entry>(MakeEntry(info, key_, object_, current_->revision));
-      return done_(Written{std::move(entry)});
-    }
-    if (FinishesDeletion()) {
-      return done_(Written{core_.Remove(info, key_, object_), false, true});
-    }
-    done_(Written{core_.Put(info, key_, object_)});
+    done_(writer_.Replace(intent_, *current_, object_, FinishesDeletion()));
   }
 
   // The last finalizer of an object that is waiting to go has just been removed.
   bool FinishesDeletion() const {
-    if (!IsBeingDeleted(old_) || HasFinalizers(object_)) return false;
-    if (kube::FindInt(object_, {"metadata", "deletionGracePeriodSeconds"}) > 0) return false;
-    const auto* contents = kube::FindArray(object_, {"spec", "finalizers"});
-    const bool is_namespace = intent_.info->stored_as() == "namespaces";
-    return !is_namespace || contents == nullptr || contents->empty();
+    return IsBeingDeleted(old_) && !HasFinalizers(*intent_.info, object_) &&
+           kube::FindInt(object_, {"metadata", "deletionGracePeriodSeconds"}) <= 0;
   }
 
   Writer& writer_;

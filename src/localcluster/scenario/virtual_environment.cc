@@ -1,5 +1,7 @@
 #include "localcluster/scenario/virtual_environment.h"
 
+#include "scheduler/config/load_configuration.h"
+
 namespace koord::scenario {
 
 StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Scenario& scenario) {
@@ -9,6 +11,11 @@ StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Sc
   options.nodes = 0;
   options.load = "flat";
   options.adopt_nodes = true;
+  if (!scenario.scheduler_config.is_null()) {
+    ASSIGN_OR_RETURN(auto loaded, scheduler::LoadConfiguration(
+                                      kube::Serialize(scenario.scheduler_config), scenario.file));
+    options.scheduler = std::move(loaded.configuration);
+  }
   ASSIGN_OR_RETURN(environment->cluster_,
                    localcluster::LocalCluster::Start(environment->loop_, std::move(options)));
   localcluster::LocalCluster& cluster = *environment->cluster_;
@@ -27,8 +34,8 @@ bool VirtualEnvironment::RunUntil(const std::function<bool()>& done) {
   return loop_.RunUntil(done, std::chrono::minutes(1));
 }
 
-// What never comes to rest is cut off, so that a livelock shows as a failed expectation and not as a
-// hang. Quiet must last, since what one part has finished another may be about to notice.
+// What never comes to rest is cut off, so that a livelock shows as a failed expectation and not as
+// a hang. Quiet must last, since what one part has finished another may be about to notice.
 void VirtualEnvironment::Settle() {
   constexpr Duration kSlice = std::chrono::milliseconds(100);
   constexpr Duration kMost = std::chrono::minutes(1);

@@ -120,6 +120,7 @@ void Ledger::SetPod(std::shared_ptr<const kube::Pod> pod) {
       assumed_ -= known.assumed ? 1 : 0;
       known.assumed = false;
       known.pod = std::move(pod);
+      for (LedgerListener* listener : listeners_) listener->OnPodRefreshed(known);
       return;
     }
     Drop(at);

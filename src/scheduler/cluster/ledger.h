@@ -23,7 +23,9 @@ class LedgerListener {
   virtual void OnNodeChanged(NodeRow, const NodeChanges&) {}
   virtual void OnNodeRemoved(NodeRow) {}  // before its columns are cleared
   virtual void OnPodAdded(const PodInfo&) {}
-  virtual void OnPodRemoved(const PodInfo&) {}  // its row and requests are still set
+  // There is a newer object of the pod, which holds what it held: its conditions may have changed.
+  virtual void OnPodRefreshed(const PodInfo&) {}
+  virtual void OnPodRemoved(const PodInfo&) {}  // its row, place and requests are still set
 };
 
 // Who holds what. Every charge is made once and released once: a pod is in the ledger under its uid

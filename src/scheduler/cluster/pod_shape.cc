@@ -105,22 +105,6 @@ void HashContainers(Hasher& hash, const std::vector<kube::Container>& containers
   }
 }
 
-std::vector<HostPort> HostPortsOf(const kube::PodSpec& pod) {
-  std::vector<HostPort> ports;
-  const auto add = [&](const kube::Container& container) {
-    for (const kube::ContainerPort& port : container.ports) {
-      if (port.host_port <= 0) continue;
-      ports.push_back({port.host_ip.empty() ? "0.0.0.0" : port.host_ip,
-                       port.protocol.empty() ? "TCP" : port.protocol, port.host_port});
-    }
-  };
-  std::ranges::for_each(pod.containers, add);
-  for (const kube::Container& container : pod.init_containers) {
-    if (IsSidecar(container)) add(container);
-  }
-  return ports;
-}
-
 void DescribeAffinity(PodShape& shape, const kube::PodSpec& pod) {
   if (!pod.affinity) return;
   for (const auto* terms : {&pod.affinity->pod_affinity, &pod.affinity->pod_anti_affinity}) {
@@ -160,6 +144,22 @@ bool Conflict(const HostPort& a, const HostPort& b) {
   constexpr std::string_view kEvery = "0.0.0.0";
   return a.port == b.port && a.protocol == b.protocol &&
          (a.ip == b.ip || a.ip == kEvery || b.ip == kEvery);
+}
+
+std::vector<HostPort> HostPortsOf(const kube::PodSpec& pod) {
+  std::vector<HostPort> ports;
+  const auto add = [&](const kube::Container& container) {
+    for (const kube::ContainerPort& port : container.ports) {
+      if (port.host_port <= 0) continue;
+      ports.push_back({port.host_ip.empty() ? "0.0.0.0" : port.host_ip,
+                       port.protocol.empty() ? "TCP" : port.protocol, port.host_port});
+    }
+  };
+  std::ranges::for_each(pod.containers, add);
+  for (const kube::Container& container : pod.init_containers) {
+    if (IsSidecar(container)) add(container);
+  }
+  return ports;
 }
 
 bool SameShape(const kube::Pod& a, const kube::Pod& b) {

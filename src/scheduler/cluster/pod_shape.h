@@ -23,6 +23,9 @@ struct HostPort {
 // Both cannot be used on one node.
 bool Conflict(const HostPort& a, const HostPort& b);
 
+// The ports of its node that a pod occupies: those of its containers and sidecars.
+std::vector<HostPort> HostPortsOf(const kube::PodSpec& pod);
+
 // Everything about a pod that decides where it may run and what it costs there. Pods of one
 // workload share a shape, and with it whatever was computed for one of them.
 //

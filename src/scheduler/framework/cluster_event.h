@@ -28,6 +28,7 @@ enum class EventKind : uint8_t {
   kNodeTopologyChanged,
   kForced,  // the periodic flush, a plugin's explicit wake-up: cures everything
 };
+inline constexpr size_t kEventKinds = static_cast<size_t>(EventKind::kForced) + 1;
 std::string_view ToString(EventKind kind);  // as the metric queue_incoming_pods_total says it
 
 struct ClusterEvent {

@@ -73,6 +73,9 @@ class QueueSortPlugin : public virtual Plugin {
 // event may.
 class RequeuePlugin : public virtual Plugin {
  public:
+  // The kinds that MightCure may say yes to, so that no pod is looked at for the others. Must
+  // always answer the same; kForced is never asked about.
+  virtual bool Wants(EventKind) const { return true; }
   virtual bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) = 0;
 };
 
@@ -157,6 +160,9 @@ struct Attempt {
   std::shared_ptr<const kube::Pod> pod;
   ShapePtr shape;
   std::string profile;
+  int attempts = 0;            // with this one
+  SteadyTime first_attempt{};  // when the first one began
+  SteadyTime queued{};         // when it entered the queue, last
   NodeRow row = kNoRow;
   std::string node;                                   // its name
   std::vector<std::unique_ptr<AttemptState>> states;  // by plugin slot
@@ -211,17 +217,19 @@ class PostBindPlugin : public virtual Plugin {
 
 // ---- When no node is left
 
-// Why each row fell out, in profile order; made only when none is left.
+// Why one row fell out: the first rejection in profile order.
+struct RowDiagnosis {
+  uint32_t plugin = 0;  // slot
+  RowVerdict verdict;   // success: it did not, or was not looked at
+};
+
+// Why every row fell out; made only when none is left.
 struct Diagnosis {
-  struct Row {
-    NodeRow row;
-    uint32_t plugin;  // slot
-    RowVerdict verdict;
-  };
-  size_t nodes = 0;           // of the whole cluster
-  Verdict pre_filter;         // a rejection applies to all nodes
-  std::vector<Row> rows;      // with a verdict of their own
-  std::string absent_reason;  // why the others were not looked at; "" if there are none
+  size_t nodes = 0;                    // of the whole cluster
+  Verdict pre_filter;                  // a rejection applies to all nodes
+  std::span<const RowDiagnosis> rows;  // by row; valid until the next diagnosis
+  size_t explicit_rows = 0;            // that have a verdict of their own
+  std::string absent_reason;           // why the others were not looked at; "" if there are none
 };
 
 struct PostFilterResult {

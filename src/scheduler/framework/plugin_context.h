@@ -21,7 +21,14 @@ class SchedulerHandle {
 
   // Whether a pod would pass all filters on a row that looks different, with the pods that are
   // promised the node considered. The first rejection, in profile order.
-  virtual RowVerdict CheckRow(PodQuery& query, const RowView& row, size_t* plugin) = 0;
+  virtual RowVerdict CheckRow(PodQuery& query, const RowView& row) = 0;
+  // What CheckRow says of a row stays true until the row changes.
+  virtual bool RowsAreIndependent(PodQuery& query) = 0;
+
+  // Makes room: evicts the victims, which hold a node, for a pod that is promised it. `done` runs
+  // when the API server has been told of all of them.
+  virtual void Preempt(const Attempt& preemptor, const std::string& node,
+                       std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) = 0;
 
   // Pods that wait for a permit.
   virtual void ForEachWaiting(const std::function<void(const Attempt&)>& visit) = 0;

@@ -35,11 +35,16 @@ std::shared_ptr<const kube::Node> NodeOf(std::string_view yaml) {
 }
 
 std::unique_ptr<PodQuery> PluginBed::Query(Plugin& plugin, std::string_view pod_yaml) {
-  auto query = std::make_unique<PodQuery>(ledger.shapes().Of(PodOf(pod_yaml)), ledger.nodes(),
-                                          plugin.slot() + 1);
+  return Query(plugin, PodOf(pod_yaml));
+}
+
+std::unique_ptr<PodQuery> PluginBed::Query(Plugin& plugin, std::shared_ptr<const kube::Pod> pod) {
+  auto query =
+      std::make_unique<PodQuery>(ledger.shapes().Of(pod), ledger.nodes(), plugin.slot() + 1);
   query->SetState(plugin.slot(), plugin.Compile(query->shape()));
-  if (auto* filter = dynamic_cast<PreFilterPlugin*>(&plugin))
+  if (auto* filter = dynamic_cast<PreFilterPlugin*>(&plugin)) {
     pre_filter = filter->PreFilter(*query);
+  }
   return query;
 }
 

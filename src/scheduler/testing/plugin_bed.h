@@ -45,6 +45,7 @@ class PluginBed {
   // A query for a pod with this plugin's state compiled and, if it has one, its PreFilter run (the
   // answer in `pre_filter`).
   std::unique_ptr<PodQuery> Query(Plugin& plugin, std::string_view pod_yaml);
+  std::unique_ptr<PodQuery> Query(Plugin& plugin, std::shared_ptr<const kube::Pod> pod);
   PreFilterResult pre_filter;
 
   // What Check says of a node: "" or "<code>: <reasons joined with ', '>". Fails the test if Filter

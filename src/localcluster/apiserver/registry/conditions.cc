@@ -22,9 +22,8 @@ void SetCondition(Json& object, const ConditionUpdate& update) {
   const bool moved = before == nullptr || kube::FindString(*before, {"status"}) != update.status;
   const std::string time(moved ? update.time
                                : kube::FindString(*before, {"lastTransitionTime"}, update.time));
-  json::object condition{{"type", update.type},
-                         {"status", update.status},
-                         {"lastTransitionTime", time}};
+  json::object condition{
+      {"type", update.type}, {"status", update.status}, {"lastTransitionTime", time}};
   if (!update.reason.empty()) condition["reason"] = update.reason;
   if (!update.message.empty() || update.always_message) condition["message"] = update.message;
   if (update.observed_generation > 0) condition["observedGeneration"] = update.observed_generation;

@@ -58,7 +58,8 @@ TEST(DefaultsTest, ImagePullPolicyFollowsTheTag) {
     Json pod = Parse(R"({"spec":{"containers":[{"name":"c"}]}})");
     pod.at("spec").at("containers").at(0).as_object()["image"] = c.image;
     DefaultPod(pod);
-    EXPECT_EQ(kube::FindString(pod.at("spec").at("containers").at(0), {"imagePullPolicy"}), c.policy)
+    EXPECT_EQ(kube::FindString(pod.at("spec").at("containers").at(0), {"imagePullPolicy"}),
+              c.policy)
         << c.image;
   }
 }
@@ -66,8 +67,10 @@ TEST(DefaultsTest, ImagePullPolicyFollowsTheTag) {
 TEST(DefaultsTest, Workloads) {
   Json deployment = Parse(R"({"spec":{"template":{"spec":{"containers":[]}}}})");
   DefaultDeployment(deployment);
-  EXPECT_EQ(deployment.at("spec").at("strategy"),
-            Parse(R"({"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":"25%","maxSurge":"25%"}})"));
+  EXPECT_EQ(
+      deployment.at("spec").at("strategy"),
+      Parse(
+          R"({"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":"25%","maxSurge":"25%"}})"));
   EXPECT_EQ(kube::FindInt(deployment, {"spec", "replicas"}), 1);
   EXPECT_EQ(kube::FindInt(deployment, {"spec", "revisionHistoryLimit"}), 10);
   EXPECT_EQ(kube::FindInt(deployment, {"spec", "progressDeadlineSeconds"}), 600);

@@ -39,8 +39,7 @@ TEST(FieldErrorTest, OneErrorStandsAloneSeveralInBrackets) {
   EXPECT_EQ(one.code, 422);
   EXPECT_EQ(one.reason, "Invalid");
   EXPECT_EQ(one.message, "Pod \"p\" is invalid: spec.containers: Required value");
-  const auto two =
-      InvalidError("Foo", "ex.io", "f", {Required("a"), Required("b"), Required("a")});
+  const auto two = InvalidError("Foo", "ex.io", "f", {Required("a"), Required("b"), Required("a")});
   EXPECT_EQ(two.message, "Foo.ex.io \"f\" is invalid: [a: Required value, b: Required value]");
   EXPECT_EQ(two.group, "ex.io");
   ASSERT_EQ(two.causes.size(), 3u);

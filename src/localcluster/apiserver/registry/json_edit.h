@@ -46,6 +46,15 @@ inline std::string_view StringAt(const json::object& parent, std::string_view na
   return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
 }
 
+// `field` of object becomes what it is in `from`, be it missing.
+inline void TakeField(json::object& object, const json::object& from, std::string_view field) {
+  if (const Json* value = from.if_contains(field)) {
+    object[field] = *value;
+  } else {
+    object.erase(field);
+  }
+}
+
 // Calls `visit` with every object in a list of objects.
 template <class Visit>
 void ForEachObject(json::object& parent, std::string_view list, Visit visit) {

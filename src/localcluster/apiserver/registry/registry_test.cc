@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 
 TEST(RegistryTest, OrdersVersionsAsKubernetesDoes) {
-  std::vector<std::string> versions{"v1alpha1", "foo", "v1",  "v2beta1", "v10",
+  std::vector<std::string> versions{"v1alpha1", "foo", "v1", "v2beta1", "v10",
                                     "v1beta2",  "bar", "v2", "v1beta",  "v"};
   std::sort(versions.begin(), versions.end(),
             [](const auto& a, const auto& b) { return PreferredVersion(a, b); });

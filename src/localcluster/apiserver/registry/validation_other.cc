@@ -236,14 +236,7 @@ void ValidatePersistentVolumeClaimUpdate(const Json& object, const Json& old, Fi
   const json::object* before = kube::FindObject(old, {"spec"});
   if (spec == nullptr || before == nullptr) return;
   json::object rest = *spec;
-  const auto take_old = [&](std::string_view field) {
-    const Json* value = before->if_contains(field);
-    if (value == nullptr) {
-      rest.erase(field);
-    } else {
-      rest[field] = *value;
-    }
-  };
+  const auto take_old = [&](std::string_view field) { TakeField(rest, *before, field); };
   take_old("resources");
   take_old("volumeAttributesClassName");
   if (IsUnset(*before, "volumeName")) take_old("volumeName");

@@ -27,20 +27,7 @@ void CopyFromContainers(json::object& to, const json::object& from, std::string_
   for (size_t i = 0; i < targets->size(); ++i) {
     json::object* target = (*targets)[i].if_object();
     const json::object* source = (*sources)[i].if_object();
-    if (target == nullptr || source == nullptr) continue;
-    if (const Json* value = source->if_contains(field)) {
-      (*target)[field] = *value;
-    } else {
-      target->erase(field);
-    }
-  }
-}
-
-void Copy(json::object& to, const json::object& from, std::string_view field) {
-  if (const Json* value = from.if_contains(field)) {
-    to[field] = *value;
-  } else {
-    to.erase(field);
+    if (target != nullptr && source != nullptr) TakeField(*target, *source, field);
   }
 }
 
@@ -60,7 +47,7 @@ bool OnlyAddsTolerations(const json::object& now, const json::object& before) {
     return std::any_of(new_list->begin(), new_list->end(), [&](const Json& item) {
       Json same = item;
       if (same.is_object() && wanted.is_object()) {
-        Copy(same.get_object(), wanted.get_object(), "tolerationSeconds");
+        TakeField(same.get_object(), wanted.get_object(), "tolerationSeconds");
       }
       return same == wanted;
     });
@@ -113,7 +100,7 @@ void AllowGracePeriodRepair(json::object& allowed, const json::object& before) {
   const Json* wanted = allowed.if_contains("terminationGracePeriodSeconds");
   const bool repaired = period != nullptr && period->is_int64() && period->get_int64() < 0 &&
                         wanted != nullptr && *wanted == 1;
-  if (repaired) Copy(allowed, before, "terminationGracePeriodSeconds");
+  if (repaired) TakeField(allowed, before, "terminationGracePeriodSeconds");
 }
 
 }  // namespace
@@ -129,10 +116,10 @@ void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors) {
   json::object rest = now;
   CopyFromContainers(rest, before, "containers", "image");
   CopyFromContainers(rest, before, "initContainers", "image");
-  Copy(rest, before, "activeDeadlineSeconds");
+  TakeField(rest, before, "activeDeadlineSeconds");
   AllowGracePeriodRepair(rest, before);
   if (OnlyAddsTolerations(now, before)) {
-    Copy(rest, before, "tolerations");
+    TakeField(rest, before, "tolerations");
   } else {
     errors.push_back(Forbidden(path / "tolerations",
                                "existing toleration can not be modified except its "
@@ -140,15 +127,15 @@ void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors) {
     return;
   }
   if (OnlyRemovesGates(now, before)) {
-    Copy(rest, before, "schedulingGates");
+    TakeField(rest, before, "schedulingGates");
   } else {
     errors.push_back(Forbidden(path / "schedulingGates",
                                "only deletion is allowed, but found new scheduling gates"));
     return;
   }
   if (IsGated(before)) {
-    if (OnlyAddsNodeSelector(now, before)) Copy(rest, before, "nodeSelector");
-    Copy(rest, before, "affinity");
+    if (OnlyAddsNodeSelector(now, before)) TakeField(rest, before, "nodeSelector");
+    TakeField(rest, before, "affinity");
   }
   if (rest != before) errors.push_back(Forbidden(path, std::string(kUpdateRule)));
 }
@@ -160,7 +147,7 @@ void ValidatePodResize(const Json& pod, const Json& old, FieldErrors& errors) {
     CopyFromContainers(rest, before, list, "resources");
     CopyFromContainers(rest, before, list, "resizePolicy");
   }
-  Copy(rest, before, "resources");
+  TakeField(rest, before, "resources");
   if (rest != before) {
     errors.push_back(Forbidden("spec", "only cpu and memory resources are mutable"));
   }

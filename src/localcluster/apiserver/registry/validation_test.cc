@@ -37,7 +37,8 @@ std::vector<std::string> CheckChange(void (*validate)(const Json&, const Json&, 
   return Texts(errors);
 }
 
-std::vector<std::string> CheckMeta(std::string_view metadata, NameRule rule = NameRule::kSubdomain) {
+std::vector<std::string> CheckMeta(std::string_view metadata,
+                                   NameRule rule = NameRule::kSubdomain) {
   FieldErrors errors;
   ValidateObjectMeta(kube::json::object{{"metadata", Parse(metadata)}}, true, rule, errors);
   return Texts(errors);
@@ -52,12 +53,14 @@ TEST(MetaValidationTest, NamesLabelsOwnersFinalizers) {
               ElementsAre(HasSubstr("a lowercase RFC 1123 label")));
   EXPECT_THAT(CheckMeta(R"({"name":"a/b","namespace":"n"})", NameRule::kPathSegment),
               ElementsAre("metadata.name: Invalid value: \"a/b\": may not contain '/'"));
-  EXPECT_THAT(CheckMeta(R"({"name":"a","namespace":"n","labels":{"a b":"x"}})"),
-              ElementsAre(HasSubstr("metadata.labels: Invalid value: \"a b\": name part must consist "
-                                    "of")));
-  EXPECT_THAT(CheckMeta(R"({"name":"a","namespace":"n","labels":{"a":"-"}})"),
-              ElementsAre(HasSubstr("metadata.labels: Invalid value: \"-\": a valid label must be an "
-                                    "empty string or")));
+  EXPECT_THAT(
+      CheckMeta(R"({"name":"a","namespace":"n","labels":{"a b":"x"}})"),
+      ElementsAre(HasSubstr("metadata.labels: Invalid value: \"a b\": name part must consist "
+                            "of")));
+  EXPECT_THAT(
+      CheckMeta(R"({"name":"a","namespace":"n","labels":{"a":"-"}})"),
+      ElementsAre(HasSubstr("metadata.labels: Invalid value: \"-\": a valid label must be an "
+                            "empty string or")));
   EXPECT_THAT(CheckMeta(R"({"name":"a","namespace":"n","ownerReferences":[{"kind":"K"}]})"),
               ElementsAre("metadata.ownerReferences[0].apiVersion: Invalid value: \"\": apiVersion "
                           "must not be empty",
@@ -65,8 +68,9 @@ TEST(MetaValidationTest, NamesLabelsOwnersFinalizers) {
                           "empty",
                           "metadata.ownerReferences[0].uid: Invalid value: \"\": uid must not be "
                           "empty"));
-  EXPECT_THAT(CheckMeta(R"({"name":"a","namespace":"n","finalizers":["orphan","foregroundDeletion"]})"),
-              ElementsAre(HasSubstr("cannot be both set")));
+  EXPECT_THAT(
+      CheckMeta(R"({"name":"a","namespace":"n","finalizers":["orphan","foregroundDeletion"]})"),
+      ElementsAre(HasSubstr("cannot be both set")));
   const std::string big(257 * 1024, 'x');
   EXPECT_THAT(CheckMeta(R"({"name":"a","namespace":"n","annotations":{"k":")" + big + "\"}}"),
               ElementsAre("metadata.annotations: Too long: may not be more than 262144 bytes"));
@@ -87,11 +91,13 @@ TEST(PodValidationTest, ContainersAreRequired) {
   EXPECT_THAT(CheckPodSpec(fmt::format(R"({{"containers":[{0},{0}]}})", kContainer)),
               ElementsAre("spec.containers[1].name: Duplicate value: \"c\""));
   EXPECT_THAT(
-      CheckPodSpec(R"({"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/x"}]}]})"),
+      CheckPodSpec(
+          R"({"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/x"}]}]})"),
       ElementsAre("spec.containers[0].volumeMounts[0].name: Not found: \"v\""));
-  EXPECT_THAT(CheckPodSpec(fmt::format(R"({{"containers":[{}],"restartPolicy":"x"}})", kContainer)),
-              ElementsAre("spec.restartPolicy: Unsupported value: \"x\": supported values: \"Always\", "
-                          "\"OnFailure\", \"Never\""));
+  EXPECT_THAT(
+      CheckPodSpec(fmt::format(R"({{"containers":[{}],"restartPolicy":"x"}})", kContainer)),
+      ElementsAre("spec.restartPolicy: Unsupported value: \"x\": supported values: \"Always\", "
+                  "\"OnFailure\", \"Never\""));
 }
 
 std::vector<std::string> CheckResources(std::string_view resources) {
@@ -103,24 +109,28 @@ std::vector<std::string> CheckResources(std::string_view resources) {
 
 TEST(ResourcesValidationTest, RequestsStayWithinLimits) {
   EXPECT_THAT(CheckResources(R"({"limits":{"cpu":"1"},"requests":{"cpu":"1000m"}})"), IsEmpty());
-  EXPECT_THAT(CheckResources(R"({"limits":{"cpu":"1"},"requests":{"cpu":"2"}})"),
-              ElementsAre("r.requests: Invalid value: \"2\": must be less than or equal to cpu limit "
-                          "of 1"));
-  EXPECT_THAT(CheckResources(R"({"requests":{"cpu":"-1"}})"),
-              ElementsAre("r.requests[cpu]: Invalid value: \"-1\": must be greater than or equal to "
-                          "0"));
+  EXPECT_THAT(
+      CheckResources(R"({"limits":{"cpu":"1"},"requests":{"cpu":"2"}})"),
+      ElementsAre("r.requests: Invalid value: \"2\": must be less than or equal to cpu limit "
+                  "of 1"));
+  EXPECT_THAT(
+      CheckResources(R"({"requests":{"cpu":"-1"}})"),
+      ElementsAre("r.requests[cpu]: Invalid value: \"-1\": must be greater than or equal to "
+                  "0"));
   EXPECT_THAT(CheckResources(R"({"requests":{"cpu":"x"}})"),
               ElementsAre(HasSubstr("r.requests[cpu]: Invalid value: \"x\"")));
 }
 
 TEST(ResourcesValidationTest, ExtendedResourcesAreWholeAndExact) {
-  EXPECT_THAT(CheckResources(R"({"limits":{"nvidia.com/gpu":"1"},"requests":{"nvidia.com/gpu":"1"}})"),
-              IsEmpty());
+  EXPECT_THAT(
+      CheckResources(R"({"limits":{"nvidia.com/gpu":"1"},"requests":{"nvidia.com/gpu":"1"}})"),
+      IsEmpty());
   EXPECT_THAT(CheckResources(R"({"limits":{"nvidia.com/gpu":"500m"}})"),
               ElementsAre("r.limits[nvidia.com/gpu]: Invalid value: \"500m\": must be an integer"));
-  EXPECT_THAT(CheckResources(R"({"limits":{"nvidia.com/gpu":"2"},"requests":{"nvidia.com/gpu":"1"}})"),
-              ElementsAre("r.requests: Invalid value: \"1\": must be equal to nvidia.com/gpu limit of "
-                          "2"));
+  EXPECT_THAT(
+      CheckResources(R"({"limits":{"nvidia.com/gpu":"2"},"requests":{"nvidia.com/gpu":"1"}})"),
+      ElementsAre("r.requests: Invalid value: \"1\": must be equal to nvidia.com/gpu limit of "
+                  "2"));
   EXPECT_THAT(CheckResources(R"({"requests":{"nvidia.com/gpu":"1"}})"),
               ElementsAre("r.requests: Required value: Limit must be set for non overcommitable "
                           "resources"));
@@ -131,24 +141,27 @@ TEST(ResourcesValidationTest, ExtendedResourcesAreWholeAndExact) {
 }
 
 TEST(WorkloadValidationTest, SelectorMustMatchTheTemplate) {
-  const char* form = R"({{"spec":{{{}"template":{{"metadata":{{"labels":{{"app":"x"}}}},)"
-                     R"("spec":{{"containers":[{{"name":"c","image":"i"}}],"restartPolicy":"Always"}}}}}}}})";
+  const char* form =
+      R"({{"spec":{{{}"template":{{"metadata":{{"labels":{{"app":"x"}}}},)"
+      R"("spec":{{"containers":[{{"name":"c","image":"i"}}],"restartPolicy":"Always"}}}}}}}})";
   EXPECT_THAT(Check(ValidateDeployment,
                     fmt::format(fmt::runtime(form), R"("selector":{"matchLabels":{"app":"x"}},)")),
               IsEmpty());
-  EXPECT_THAT(Check(ValidateDeployment,
-                    fmt::format(fmt::runtime(form), R"("selector":{"matchLabels":{"app":"y"}},)")),
-              ElementsAre("spec.template.metadata.labels: Invalid value: {\"app\":\"x\"}: `selector` "
-                          "does not match template `labels`"));
+  EXPECT_THAT(
+      Check(ValidateDeployment,
+            fmt::format(fmt::runtime(form), R"("selector":{"matchLabels":{"app":"y"}},)")),
+      ElementsAre("spec.template.metadata.labels: Invalid value: {\"app\":\"x\"}: `selector` "
+                  "does not match template `labels`"));
   EXPECT_THAT(Check(ValidateDeployment, fmt::format(fmt::runtime(form), "")),
               ElementsAre("spec.selector: Required value"));
 }
 
 TEST(WorkloadValidationTest, SomeFieldsNeverChange) {
-  EXPECT_THAT(CheckChange(ValidateSelectorUnchanged, R"({"spec":{"selector":{"matchLabels":{"a":"b"}}}})",
-                          R"({"spec":{"selector":{"matchLabels":{"a":"c"}}}})"),
-              ElementsAre("spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"c\"}}: field is "
-                          "immutable"));
+  EXPECT_THAT(
+      CheckChange(ValidateSelectorUnchanged, R"({"spec":{"selector":{"matchLabels":{"a":"b"}}}})",
+                  R"({"spec":{"selector":{"matchLabels":{"a":"c"}}}})"),
+      ElementsAre("spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"c\"}}: field is "
+                  "immutable"));
   EXPECT_THAT(CheckChange(ValidateStatefulSetUpdate, R"({"spec":{"serviceName":"a","replicas":1}})",
                           R"({"spec":{"serviceName":"a","replicas":2}})"),
               IsEmpty());
@@ -159,7 +172,8 @@ TEST(WorkloadValidationTest, SomeFieldsNeverChange) {
 }
 
 TEST(PodUpdateValidationTest, WhatMayChange) {
-  const char* before = R"({"spec":{"containers":[{"name":"c","image":"i"}],"tolerations":[{"key":"a"}],
+  const char* before =
+      R"({"spec":{"containers":[{"name":"c","image":"i"}],"tolerations":[{"key":"a"}],
       "schedulingGates":[{"name":"g"}],"activeDeadlineSeconds":10,"nodeSelector":{"x":"y"}}})";
   struct Case {
     const char* path;
@@ -213,8 +227,9 @@ TEST(OtherValidationTest, ImmutableMapsAndClasses) {
               ElementsAre(HasSubstr("reserved for system use only")));
   EXPECT_THAT(Check(ValidateLease, R"({"spec":{"leaseDurationSeconds":0}})"),
               ElementsAre("spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0"));
-  EXPECT_THAT(Check(ValidatePodDisruptionBudget, R"({"spec":{"minAvailable":1,"maxUnavailable":1}})"),
-              ElementsAre(HasSubstr("cannot be both set")));
+  EXPECT_THAT(
+      Check(ValidatePodDisruptionBudget, R"({"spec":{"minAvailable":1,"maxUnavailable":1}})"),
+      ElementsAre(HasSubstr("cannot be both set")));
   EXPECT_THAT(Check(ValidateNode,
                     R"({"spec":{"taints":[{"key":"a","effect":"NoSchedule"},
                                           {"key":"a","effect":"NoSchedule","value":"x"}]}})"),

@@ -227,12 +227,7 @@ void ValidateStatefulSetUpdate(const Json& object, const Json& old, FieldErrors&
   for (const char* field :
        {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
         "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}) {
-    const Json* value = before->if_contains(field);
-    if (value == nullptr) {
-      rest.erase(field);
-    } else {
-      rest[field] = *value;
-    }
+    TakeField(rest, *before, field);
   }
   if (rest == *before) return;
   errors.push_back(

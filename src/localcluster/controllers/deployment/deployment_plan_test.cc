@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "localcluster/controllers/deployment/deployment_status.h"
 #include "kube/resources.h"
+#include "localcluster/controllers/deployment/deployment_status.h"
 #include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster {

@@ -3,18 +3,13 @@
 #include <string_view>
 
 #include "scheduler/cluster/ledger.h"
+#include "scheduler/config/affinity_args.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/plugins/inter_pod_affinity/term_groups.h"
 #include "scheduler/plugins/topology/pod_index.h"
 
 namespace koord::scheduler {
-
-struct InterPodAffinityArgs {
-  // What a required affinity of an existing pod is worth to a pod that it asks for.
-  int32_t hard_pod_affinity_weight = 1;
-  bool ignore_preferred_terms_of_existing_pods = false;
-};
 
 // Places pods near others or away from them, as podAffinity and podAntiAffinity say.
 //

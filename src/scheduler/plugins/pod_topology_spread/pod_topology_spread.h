@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scheduler/cluster/ledger.h"
+#include "scheduler/config/affinity_args.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/plugins/pod_topology_spread/pod_owners.h"
@@ -13,15 +14,6 @@
 #include "scheduler/plugins/topology/row_set.h"
 
 namespace koord::scheduler {
-
-struct PodTopologySpreadArgs {
-  static constexpr std::string_view kSystem = "System";
-  static constexpr std::string_view kList = "List";
-
-  // For pods without constraints of their own, with defaultingType List.
-  std::vector<kube::TopologySpreadConstraint> default_constraints;
-  std::string defaulting_type;
-};
 
 // Spreads pods that belong together over zones, nodes, or whatever label names a domain.
 //
