@@ -37,6 +37,8 @@ class Plugin {
   // Whatever was compiled or found for any shape is worth nothing once this moves: objects besides
   // nodes and pods (classes, claims, services) that the plugin reads have changed.
   virtual uint64_t version() const { return 0; }
+  // The same for one shape: what most pods do not use must not cost them anything.
+  virtual uint64_t VersionFor(const PodShape&) const { return version(); }
 
   // Called before each cycle, for what depends on time alone: a plugin touches the rows
   // (NodeTable::Touch) for which a moment has passed.
@@ -91,7 +93,7 @@ struct PreFilterResult {
 
 class PreFilterPlugin : public virtual Plugin {
  public:
-  // Answered once a shape, and again when version() moves; or in every cycle, if it says so.
+  // Answered once a shape, and again when VersionFor moves; or in every cycle, if it says so.
   virtual PreFilterResult PreFilter(PodQuery& query) = 0;
   virtual bool every_cycle() const { return false; }
 };

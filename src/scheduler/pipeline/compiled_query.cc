@@ -56,7 +56,7 @@ void CompiledQuery::Compile(ShapePtr shape) {
   query_ = std::make_unique<PodQuery>(std::move(shape), nodes_, plugins.size());
   versions_.clear();
   for (const auto& plugin : plugins) {
-    versions_.push_back(plugin->version());
+    versions_.push_back(plugin->VersionFor(query_->shape()));
     query_->SetState(plugin->slot(), plugin->Compile(query_->shape()));
   }
   for (size_t i = 0; i < pre_filters_.size(); ++i) {
@@ -70,7 +70,7 @@ void CompiledQuery::Compile(ShapePtr shape) {
 bool CompiledQuery::IsCurrent() const {
   const auto& plugins = plan_.profile.plugins;
   for (size_t slot = 0; slot < plugins.size(); ++slot) {
-    if (plugins[slot]->version() != versions_[slot]) return false;
+    if (plugins[slot]->VersionFor(query_->shape()) != versions_[slot]) return false;
   }
   return true;
 }
