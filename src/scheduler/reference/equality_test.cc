@@ -53,12 +53,7 @@ class Sequence {
       TryPod(pod);
       if (!difference_.empty()) {
         difference_ = fmt::format("pod {} of the sequence: {}", i, difference_);
-        if (only_seed) {
-          difference_ +=
-              fmt::format("\n# configuration\n{}\n# the pod\n{}\n# the cluster, at {}\n{}",
-                          configuration_, kube::ToYaml(kube::EncodeObject(kube::kPods, *pod)),
-                          core_->loop.clock().Now().time_since_epoch().count(), before_);
-        }
+        if (only_seed) Print(*pod);
       }
     }
     return difference_;
@@ -71,6 +66,12 @@ class Sequence {
   static Seen seen;
 
  private:
+  void Print(const kube::Pod& pod) const {
+    fmt::print("# the configuration\n{}\n# the pod\n{}\n# the cluster, at {} s\n{}", configuration_,
+               kube::ToYaml(kube::EncodeObject(kube::kPods, pod)),
+               core_->loop.clock().Now().time_since_epoch() / 1s, before_);
+  }
+
   template <class A, class B>
   bool Same(std::string_view what, const A& found, const B& expected) {
     if (found == expected) return true;
@@ -106,7 +107,13 @@ class Sequence {
 
   void CompareDecision(const CoreBed::PodPtr& pod, const Decision& decision,
                        const Outcome& outcome) {
-    if (!Same("feasible nodes", decision.feasible, outcome.totals.size())) return;
+    if (!Same("feasible nodes", decision.feasible, outcome.totals.size())) {
+      if (outcome.pre_filter.ok() && !outcome.single) {
+        CompareDiagnosis(core_->Diagnose(pod), outcome);
+        difference_ += fmt::format("feasible: {}\n", outcome.totals);
+      }
+      return;
+    }
     if (!Same("placed", decision.placed(), !outcome.totals.empty())) return;
     if (!decision.placed()) return;
     const NodeTable& nodes = core_->ledger.nodes();

@@ -186,7 +186,7 @@ class LoadAwareScheduling final : public Rule {
     for (const auto& [resource, factor] : factors) {
       const std::string name = prefix + resource;
       const int64_t limit = AmountOf(pod.limits, name);
-      const int64_t most = std::max(AmountOf(pod.requests, name), limit);
+      const int64_t most = std::max(AmountOf(pod.spec_requests, name), limit);
       int64_t& value = estimate[resource];
       if (most == 0) {
         if (name == "cpu" || name == "kubernetes.io/batch-cpu") value = 250;

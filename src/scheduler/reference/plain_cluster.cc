@@ -32,6 +32,7 @@ PlainPod PlainPodOf(std::shared_ptr<const kube::Pod> pod, bool assigned, WallTim
   const auto from = assigned ? kube::RequestsFrom::kSpecAndStatus : kube::RequestsFrom::kSpec;
   const kube::ResourceList non_zero = kube::NonZeroPodRequests(*pod, from);
   PlainPod plain{.requests = CountedAmounts(kube::PodRequests(*pod, from)),
+                 .spec_requests = CountedAmounts(kube::PodRequests(*pod)),
                  .limits = CountedAmounts(kube::PodLimits(*pod)),
                  .band = api::PriorityBandOf(*pod),
                  .non_zero_cpu = kube::AmountOf(non_zero, "cpu").MilliValue(),

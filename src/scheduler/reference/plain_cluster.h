@@ -25,8 +25,9 @@ bool IsScalar(std::string_view resource);
 
 struct PlainPod {
   std::shared_ptr<const kube::Pod> pod;
-  Amounts requests;  // what it is charged
-  Amounts limits;    // of the spec
+  Amounts requests;       // what it is charged
+  Amounts spec_requests;  // without what its node has put into effect
+  Amounts limits;         // of the spec
   api::PriorityBand band = api::PriorityBand::kNone;
   int64_t non_zero_cpu = 0;  // with 100m and 200Mi for containers that say nothing
   int64_t non_zero_memory = 0;

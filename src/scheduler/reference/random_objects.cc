@@ -115,7 +115,7 @@ kube::NodeAffinity RandomNodeAffinity(Random& random) {
   kube::NodeAffinity affinity;
   if (random.Chance(0.5)) {
     kube::NodeSelector& required = affinity.required.emplace();
-    while (random.Chance(0.6)) required.node_selector_terms.push_back(RandomNodeTerm(random));
+    while (random.Chance(0.7)) required.node_selector_terms.push_back(RandomNodeTerm(random));
   }
   while (random.Chance(0.5)) {
     affinity.preferred.push_back({static_cast<int32_t>(OneOf<int64_t>(random, {1, 1, 10, 33, 100})),
@@ -172,16 +172,16 @@ void AskFor(kube::ResourceRequirements& resources, Random& random, bool batch) {
   if (random.Chance(0.75)) {
     requests[batch ? kBatchCpu : "cpu"] =
         batch ? kube::Quantity(OneOf<int64_t>(random, {0, 100, 500, 1000}))
-              : Milli(OneOf<int64_t>(random, {0, 1, 100, 250, 500, 500, 1000, 1500, 4100}));
+              : Milli(OneOf<int64_t>(random, {0, 1, 100, 100, 250, 250, 500, 500, 1000, 4100}));
   }
   if (random.Chance(0.75)) {
     requests[batch ? kBatchMemory : "memory"] =
-        Mi(OneOf<int64_t>(random, {0, 1, 128, 200, 512, 512, 1024, 5000}));
+        Mi(OneOf<int64_t>(random, {0, 1, 64, 128, 128, 200, 256, 512, 1024, 5000}));
   }
   if (random.Chance(0.1)) requests["ephemeral-storage"] = Mi(OneOf<int64_t>(random, {0, 500, 900}));
-  if (random.Chance(0.1)) requests["nvidia.com/gpu"] = kube::Quantity(Between(random, 0, 2));
-  if (random.Chance(0.05)) requests["example.com/fpga"] = kube::Quantity(1);
-  if (random.Chance(0.05)) requests["hugepages-2Mi"] = Mi(OneOf<int64_t>(random, {2, 64}));
+  if (random.Chance(0.07)) requests["nvidia.com/gpu"] = kube::Quantity(Between(random, 0, 2));
+  if (random.Chance(0.03)) requests["example.com/fpga"] = kube::Quantity(1);
+  if (random.Chance(0.03)) requests["hugepages-2Mi"] = Mi(OneOf<int64_t>(random, {2, 64}));
   if (random.Chance(0.3)) resources.limits = requests;
   if (random.Chance(0.1)) resources.limits["cpu"] = Milli(OneOf<int64_t>(random, {50, 2000}));
 }
@@ -257,7 +257,7 @@ void AnnotatePod(kube::Pod& pod, Random& random) {
 
 void AddAffinities(kube::Pod& pod, Random& random) {
   kube::Affinity affinity;
-  if (random.Chance(0.3)) affinity.node_affinity = RandomNodeAffinity(random);
+  if (random.Chance(0.2)) affinity.node_affinity = RandomNodeAffinity(random);
   if (random.Chance(0.25)) affinity.pod_affinity = RandomPodAffinity(random);
   if (random.Chance(0.25)) affinity.pod_anti_affinity = RandomPodAffinity(random);
   if (affinity.node_affinity || affinity.pod_affinity || affinity.pod_anti_affinity) {
@@ -291,7 +291,7 @@ kube::Node RandomNode(Random& random, std::string name) {
   LabelNode(node, random);
   AnnotateNode(node, random);
   node.spec.unschedulable = random.Chance(0.08);
-  while (random.Chance(0.25)) node.spec.taints.push_back(RandomTaint(random));
+  while (random.Chance(0.2)) node.spec.taints.push_back(RandomTaint(random));
   kube::ResourceList& room = node.status.allocatable;
   room["cpu"] = Milli(OneOf<int64_t>(random, {1000, 2000, 2000, 3300, 4000, 8000}));
   room["memory"] = Mi(OneOf<int64_t>(random, {1024, 2048, 2048, 3001, 8192}));
@@ -350,7 +350,7 @@ kube::Pod RandomPod(Random& random, WallTime now) {
   if (random.Chance(0.08)) pod.spec.preemption_policy = "Never";
   AddContainers(pod, random, pod.spec.priority == 5500 && random.Chance(0.8));
   while (random.Chance(0.35)) pod.spec.tolerations.push_back(RandomToleration(random));
-  if (random.Chance(0.1)) pod.spec.node_selector["disk"] = TextOf(random, {"ssd", "hdd"});
+  if (random.Chance(0.06)) pod.spec.node_selector["disk"] = TextOf(random, {"ssd", "hdd"});
   if (random.Chance(0.05)) pod.spec.node_selector[kZone] = "a";
   AddAffinities(pod, random);
   while (random.Chance(0.2)) {
@@ -371,7 +371,7 @@ void Settle(kube::Pod& pod, Random& random, WallTime now) {
     kube::PodCondition& scheduled = pod.status.conditions.back();
     scheduled.type = "PodScheduled";
     scheduled.status = random.Chance(0.95) ? "True" : "False";
-    if (random.Chance(0.95)) scheduled.last_transition_time = ago(200);
+    scheduled.last_transition_time = ago(200);
   }
   if (random.Chance(0.3)) {
     kube::PodCondition& initialized = pod.status.conditions.emplace_back();
