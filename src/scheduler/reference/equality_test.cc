@@ -178,7 +178,10 @@ class Sequence {
     if (!difference_.empty()) return;
     const Preemption expected = reference_->Preempt(world_->cluster(), plain, outcome);
     const CoreBed::Evictions found = core_->PostFilter(pod, diagnosis);
-    if (!Same("message of preemption", found.message, expected.message)) return;
+    if (!Same("message of preemption", found.message, expected.message)) {
+      difference_ += fmt::format("evicted {} from {}\n", found.victims, found.node);
+      return;
+    }
     world_->Fail(pod);
     if (expected.best.empty()) {
       Same("node of preemption", found.node, "");

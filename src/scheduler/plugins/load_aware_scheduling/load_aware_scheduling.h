@@ -88,6 +88,9 @@ class LoadAwareScheduling final : public FilterPlugin,
   void ReadUsages(Row& row);
   void AwaitExpiry(NodeRow at, WallTime now);
   NodeLoad::Pod Load(const PodInfo& pod) const;
+  // When the pod was given its node, or when it was seen there first or changed last, if the object
+  // does not say: that is `before` while it looks as it did then.
+  WallTime TimestampOf(const kube::Pod& pod, const kube::Pod* seen, WallTime before) const;
 
   // Bring a row's columns up to date, all of them or those that pods change; whether any changed.
   bool Publish(NodeRow at);
@@ -113,6 +116,12 @@ class LoadAwareScheduling final : public FilterPlugin,
   bool prod_rooms_ = false;  // some node has thresholds for prod pods
   size_t exact_rows_ = 0;
   std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
+  // A pod that changes may be removed and added again.
+  struct Removed {
+    NodeRow row = kNoRow;
+    std::shared_ptr<const kube::Pod> seen;
+    WallTime timestamp{};
+  } last_removed_;
 
   std::vector<ReasonId> exceeded_, aggregated_exceeded_;  // by tracked resource
   ReasonId expired_reason_;
