@@ -11,12 +11,18 @@
 namespace koord::scheduler {
 namespace {
 
-KOORD_HOT void SetWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
-  for (size_t i = 0; i < n; ++i) sum[i] = weight * scores[i];
+KOORD_HOT void AddProducts(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
+  for (size_t i = 0; i < n; ++i) sum[i] += weight * scores[i];
 }
 
-KOORD_HOT void AddWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
-  for (size_t i = 0; i < n; ++i) sum[i] += weight * scores[i];
+KOORD_HOT void Add(int64_t* sum, const int64_t* scores, size_t n) {
+  for (size_t i = 0; i < n; ++i) sum[i] += scores[i];
+}
+
+// Most weights are 1, and multiplying 64-bit numbers costs several times what adding them does.
+void AddWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
+  if (weight == 1) return Add(sum, scores, n);
+  AddProducts(sum, scores, weight, n);
 }
 
 KOORD_HOT void MaskInfeasible(int64_t* totals, const uint8_t* feasible, size_t n) {
@@ -205,32 +211,47 @@ void CompiledQuery::Rebuild() {
   FilterSpecialRows(ok_.data());
 
   scores_.assign(plan_.profile.plugins.size(), 0);
+  constants_.assign(plan_.profile.plugins.size(), 0);
+  constant_ = 0;
   score_error_ = Verdict::Success();
-  const auto takes_part = [&](const PluginLineup::Scorer& scorer) {
-    const Verdict verdict = scorer.plugin->PreScore(*query_, {});
-    scores_[scorer.plugin->slot()] = verdict.ok() ? 1 : 0;
-    if (!verdict.ok() && verdict.code != Code::kSkip && score_error_.ok()) {
-      score_error_ = Verdict::Error(fmt::format("running PreScore plugin \"{}\": {}",
-                                                scorer.plugin->name(), verdict.Message()));
-    }
-    return verdict.ok();
-  };
-  bool first = true;
+  std::ranges::fill(base_, 0);
   for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
-    if (!takes_part(scorer)) continue;
+    if (!TakesPart(scorer)) continue;
     scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
-    (first ? SetWeighted : AddWeighted)(base_.data(), scratch_.scores.data(), scorer.weight, rows);
-    first = false;
+    AddWeighted(base_.data(), scratch_.scores.data(), scorer.weight, rows);
   }
-  if (first) std::ranges::fill(base_, 0);
   for (size_t i = 0; i < raw_.size(); ++i) {
-    if (!takes_part(plan_.normalized_scorers[i])) continue;
+    if (!TakesPart(plan_.normalized_scorers[i])) continue;
     plan_.normalized_scorers[i].plugin->Score(*query_, nodes_.all(), raw_[i].data());
     raw_[i].CountAll(ok_.data(), RangeOf(raw_[i].data(), ok_.data(), rows));
   }
+  if (constant_ != 0) CopyPlus(base_.data(), base_.data(), constant_, rows);
   // Totals follow, unless a wide pass makes them.
   wide_active_ = true;
   wide_versions_.clear();
+}
+
+// Whether a scorer must look at rows. One that has the same to say of all of them is done here.
+bool CompiledQuery::TakesPart(const PluginLineup::Scorer& scorer) {
+  ScorePlugin& plugin = *scorer.plugin;
+  const Verdict verdict = plugin.PreScore(*query_, {});
+  if (verdict.code == Code::kSkip) return false;
+  if (!verdict.ok()) {
+    if (score_error_.ok()) {
+      score_error_ = Verdict::Error(
+          fmt::format("running PreScore plugin \"{}\": {}", plugin.name(), verdict.Message()));
+    }
+    return false;
+  }
+  if (const std::optional<int64_t> same = plugin.SameForAll(*query_)) {
+    int64_t score = *same;
+    if (plugin.normalizes()) plugin.Normalize(*query_, {*same, *same}, {&score, 1});
+    constants_[plugin.slot()] = scorer.weight * score;
+    constant_ += scorer.weight * score;
+    return false;
+  }
+  scores_[plugin.slot()] = 1;
+  return true;
 }
 
 void CompiledQuery::RefreshRow(NodeRow row) {
@@ -309,7 +330,7 @@ bool CompiledQuery::PassesSpecial(NodeRow row, const std::vector<FilterPlugin*>&
 }
 
 int64_t CompiledQuery::PlainScore(NodeRow row) {
-  int64_t sum = 0;
+  int64_t sum = constant_;
   for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
     if (!scores_[scorer.plugin->slot()]) continue;
     int64_t score = 0;
@@ -560,7 +581,7 @@ std::vector<std::pair<std::string_view, int64_t>> CompiledQuery::ScoresOf(NodeRo
   for (const PluginLineup::Scorer& scorer : plan_.profile.score) {
     ScorePlugin& plugin = *scorer.plugin;
     if (!scores_[plugin.slot()]) {
-      scores.emplace_back(plugin.name(), 0);
+      scores.emplace_back(plugin.name(), constants_[plugin.slot()]);
       continue;
     }
     if (plugin.wide()) plugin.PreScore(*query_, scratch_.feasible);

@@ -100,7 +100,7 @@ LoadColumns::View LoadAwareScheduling::RoomView(const Pod& pod) const {
 
 void LoadAwareScheduling::Filter(const PodQuery& query, RowRange rows, uint8_t* keep) {
   const Pod& pod = query.state<Pod>(slot());
-  if (pod.runs_anywhere) return;
+  if (pod.runs_anywhere || !has_metrics()) return;
   const LoadColumns::View view = RoomView(pod);
   for (size_t i = 0; i < pod.estimate.size(); ++i) {
     const double* room = columns_.room[view][i].data() + rows.begin;

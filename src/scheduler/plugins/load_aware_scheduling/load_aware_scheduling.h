@@ -44,6 +44,12 @@ class LoadAwareScheduling final : public FilterPlugin,
 
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  // Where no node reports anything there is nothing to say.
+  uint64_t version() const override { return has_metrics() ? 1 : 0; }
+  std::optional<int64_t> SameForAll(const PodQuery&) override {
+    if (has_metrics()) return {};
+    return 0;
+  }
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
 
   // The ledger tells of assumed pods.
@@ -63,6 +69,7 @@ class LoadAwareScheduling final : public FilterPlugin,
   kube::Json Describe(std::string_view node) const;
 
  private:
+  bool has_metrics() const { return !context_.objects.node_metrics.objects().empty(); }
   static constexpr WallTime kNever = WallTime::max();
 
   struct Pod;  // a shape, compiled
