@@ -196,7 +196,8 @@ bool CompiledQuery::RefreshRows() {
     return true;
   }
   for (const NodeRow row : *changed) {
-    best_.Set(row, ok_[row] ? base_[row] + NormalizedScore(row) : BestRows::kInfeasible);
+    best_.Set(row,
+              ok_[row] ? constant_ + base_[row] + NormalizedScore(row) : BestRows::kInfeasible);
   }
   return true;
 }
@@ -214,18 +215,24 @@ void CompiledQuery::Rebuild() {
   constants_.assign(plan_.profile.plugins.size(), 0);
   constant_ = 0;
   score_error_ = Verdict::Success();
-  std::ranges::fill(base_, 0);
+  bool has_base = false;
   for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
     if (!TakesPart(scorer)) continue;
-    scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
-    AddWeighted(base_.data(), scratch_.scores.data(), scorer.weight, rows);
+    if (!has_base && scorer.weight == 1) {
+      scorer.plugin->Score(*query_, nodes_.all(), base_.data());
+    } else {
+      if (!has_base) std::ranges::fill(base_, 0);
+      scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
+      AddWeighted(base_.data(), scratch_.scores.data(), scorer.weight, rows);
+    }
+    has_base = true;
   }
+  if (!has_base) std::ranges::fill(base_, 0);
   for (size_t i = 0; i < raw_.size(); ++i) {
     if (!TakesPart(plan_.normalized_scorers[i])) continue;
     plan_.normalized_scorers[i].plugin->Score(*query_, nodes_.all(), raw_[i].data());
     raw_[i].CountAll(ok_.data(), RangeOf(raw_[i].data(), ok_.data(), rows));
   }
-  if (constant_ != 0) CopyPlus(base_.data(), base_.data(), constant_, rows);
   // Totals follow, unless a wide pass makes them.
   wide_active_ = true;
   wide_versions_.clear();
@@ -330,7 +337,7 @@ bool CompiledQuery::PassesSpecial(NodeRow row, const std::vector<FilterPlugin*>&
 }
 
 int64_t CompiledQuery::PlainScore(NodeRow row) {
-  int64_t sum = constant_;
+  int64_t sum = 0;
   for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
     if (!scores_[scorer.plugin->slot()]) continue;
     int64_t score = 0;
@@ -390,7 +397,7 @@ bool CompiledQuery::WideVersionsMoved() {
 void CompiledQuery::TotalRows(const uint8_t* feasible) {
   const size_t rows = ok_.size();
   // A score that all rows share is the same number for every row.
-  int64_t shared = 0;
+  int64_t shared = constant_;
   for (size_t i = 0; i < raw_.size(); ++i) {
     const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
     if (!scores_[scorer.plugin->slot()] || !raw_[i].uniform()) continue;

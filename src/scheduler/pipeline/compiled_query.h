@@ -121,7 +121,7 @@ class CompiledQuery {
 
   std::optional<uint64_t> log_position_;  // nothing: rows were never looked at
   std::vector<uint8_t> ok_;               // passes all row filters
-  std::vector<int64_t> base_;             // sum of the plain scores, weighed, and of constants_
+  std::vector<int64_t> base_;             // sum of the plain scores, weighed, without constants_
   std::vector<int64_t> constants_;        // by slot: what the scorer adds to every row
   int64_t constant_ = 0;                  // their sum
   std::vector<RawScores> raw_;            // of the normalised scorers
