@@ -9,16 +9,20 @@
 #include "scheduler/plugins/default_binder/default_binder.h"
 #include "scheduler/plugins/default_pre_bind/default_pre_bind.h"
 #include "scheduler/plugins/default_preemption/default_preemption.h"
+#include "scheduler/plugins/image_locality/image_locality.h"
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "scheduler/plugins/node_affinity/node_affinity.h"
 #include "scheduler/plugins/node_name/node_name.h"
 #include "scheduler/plugins/node_ports/node_ports.h"
 #include "scheduler/plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "scheduler/plugins/node_resources_fit/node_resources_fit.h"
+#include "scheduler/plugins/node_resources_fit_plus/node_resources_fit_plus.h"
 #include "scheduler/plugins/node_unschedulable/node_unschedulable.h"
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
 #include "scheduler/plugins/priority_sort/priority_sort.h"
+#include "scheduler/plugins/scarce_resource_avoidance/scarce_resource_avoidance.h"
 #include "scheduler/plugins/scheduling_gates/scheduling_gates.h"
+#include "scheduler/plugins/scheduling_hint/scheduling_hint.h"
 #include "scheduler/plugins/taint_toleration/taint_toleration.h"
 
 namespace koord::scheduler {
@@ -79,16 +83,20 @@ const std::vector<Entry>& Entries() {
       Plain<DefaultBinder>(),
       Plain<DefaultPreBind>(),
       WithArgs<DefaultPreemption, DefaultPreemptionArgs>(),
+      Plain<ImageLocality>(),
       WithArgs<InterPodAffinity, InterPodAffinityArgs>(),
       WithArgs<NodeAffinity, NodeAffinityArgs>(),
       Plain<NodeName>(),
       Plain<NodePorts>(),
       WithArgs<NodeResourcesBalancedAllocation, NodeResourcesBalancedAllocationArgs>(),
       WithArgs<NodeResourcesFit, NodeResourcesFitArgs>(),
+      WithArgs<NodeResourcesFitPlus, NodeResourcesFitPlusArgs>(),
       Plain<NodeUnschedulable>(),
       WithArgs<PodTopologySpread, PodTopologySpreadArgs>(),
       Plain<PrioritySort>(),
+      WithArgs<ScarceResourceAvoidance, ScarceResourceAvoidanceArgs>(),
       Plain<SchedulingGates>(),
+      WithArgs<SchedulingHint, SchedulingHintArgs>(),
       Plain<TaintToleration>(),
   };
   return kEntries;
