@@ -9,17 +9,23 @@
 #include "scheduler/plugins/default_binder/default_binder.h"
 #include "scheduler/plugins/default_pre_bind/default_pre_bind.h"
 #include "scheduler/plugins/default_preemption/default_preemption.h"
+#include "scheduler/plugins/dynamic_resources/dynamic_resources.h"
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "scheduler/plugins/load_aware_scheduling/load_aware_scheduling.h"
 #include "scheduler/plugins/node_affinity/node_affinity.h"
 #include "scheduler/plugins/node_name/node_name.h"
 #include "scheduler/plugins/node_ports/node_ports.h"
 #include "scheduler/plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "scheduler/plugins/node_resources_fit/node_resources_fit.h"
 #include "scheduler/plugins/node_unschedulable/node_unschedulable.h"
+#include "scheduler/plugins/node_volume_limits/node_volume_limits.h"
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
 #include "scheduler/plugins/priority_sort/priority_sort.h"
 #include "scheduler/plugins/scheduling_gates/scheduling_gates.h"
 #include "scheduler/plugins/taint_toleration/taint_toleration.h"
+#include "scheduler/plugins/volume_binding/volume_binding.h"
+#include "scheduler/plugins/volume_restrictions/volume_restrictions.h"
+#include "scheduler/plugins/volume_zone/volume_zone.h"
 
 namespace koord::scheduler {
 namespace {
@@ -79,17 +85,23 @@ const std::vector<Entry>& Entries() {
       Plain<DefaultBinder>(),
       Plain<DefaultPreBind>(),
       WithArgs<DefaultPreemption, DefaultPreemptionArgs>(),
+      WithArgs<DynamicResources, DynamicResourcesArgs>(),
       WithArgs<InterPodAffinity, InterPodAffinityArgs>(),
+      WithArgs<LoadAwareScheduling, LoadAwareSchedulingArgs>(),
       WithArgs<NodeAffinity, NodeAffinityArgs>(),
       Plain<NodeName>(),
       Plain<NodePorts>(),
       WithArgs<NodeResourcesBalancedAllocation, NodeResourcesBalancedAllocationArgs>(),
       WithArgs<NodeResourcesFit, NodeResourcesFitArgs>(),
       Plain<NodeUnschedulable>(),
+      Plain<NodeVolumeLimits>(),
       WithArgs<PodTopologySpread, PodTopologySpreadArgs>(),
       Plain<PrioritySort>(),
       Plain<SchedulingGates>(),
       Plain<TaintToleration>(),
+      WithArgs<VolumeBinding, VolumeBindingArgs>(),
+      Plain<VolumeRestrictions>(),
+      Plain<VolumeZone>(),
   };
   return kEntries;
 }
