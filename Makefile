@@ -34,7 +34,7 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
 .PHONY: test-kubernetes
-test-kubernetes: build tools ## run the tests that need a real Kubernetes (uses Go)
+test-kubernetes: build tools ## run the tests against real Kubernetes (built with Go once)
 	tests/kubernetes/run.sh
 
 .PHONY: asan tsan

@@ -22,6 +22,7 @@ A program that is already there is not built again. Progress goes to stderr.
   KOORD_ETCD_VERSION        another version of etcd
   GOFLAGS, GOPROXY, ...     are honoured as by any go command; GOFLAGS=-p=1 uses one core
 
+Exits with 2 if Go is missing or modules cannot be downloaded, with 1 if a build fails.
 Needs Go 1.25 or newer and 6 GB of disk for Go's caches; the first run takes about ten minutes on
 two cores. Only developers and CI need this: Koordinator itself needs no Go.
 USAGE
@@ -29,6 +30,8 @@ USAGE
 
 say() { echo "kubernetes.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
+# Nothing is wrong but what is needed cannot be had here: exit code 2, which callers may pass over.
+cannot() { say "$*"; exit 2; }
 
 # make_module FOLDER MODULE VERSION SIBLINGS: writes a throw-away main module to build MODULE from.
 # It starts as MODULE's own go.mod, so that every dependency (and Go's compatibility level) is the
@@ -40,12 +43,12 @@ make_module() {
   mkdir -p "$folder"
   go_mod=$(cd "$folder" && go mod download -json "$module@$version" |
     sed -n 's/^\t"GoMod": "\(.*\)",\{0,1\}$/\1/p') && [[ -f $go_mod ]] ||
-    die "cannot download $module $version"
+    cannot "cannot download $module $version: is the module proxy ($(go env GOPROXY)) in reach?"
   [[ -z $siblings ]] || rule="s#(\S+) => \.\.?/.*#\1 => \1 $siblings#"
   sed -E -e 's|^module .*|module throwaway|' -e "$rule" "$go_mod" >"$folder/go.mod"
   # go fetches as many modules at once as it has processors, which is far too few for a network.
   (cd "$folder" && go mod edit -require="$module@$version" && GOMAXPROCS=16 go mod download) ||
-    die "cannot download what $module needs"
+    cannot "cannot download what $module needs"
 }
 
 build() {
@@ -86,7 +89,8 @@ for program in "${programs[@]}"; do
 done
 
 if [[ -n $(missing) ]]; then
-  command -v go >/dev/null || die "go is missing: install Go 1.25 or newer and put it on PATH"
+  command -v go >/dev/null ||
+    cannot "no Kubernetes in $dir, and no go to build it with: install Go 1.25 or newer"
   mkdir -p "$dir"
   exec 9>"$dir/.lock"
   flock -n 9 || { say "waiting for another run"; flock 9; }

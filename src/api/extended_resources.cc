@@ -1,5 +1,6 @@
 #include "api/extended_resources.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -33,6 +34,20 @@ void Rename(ResourceList& resources, std::span<const Renaming> names) {
     entry.key() = std::string(to);
     resources.insert(std::move(entry));
   }
+}
+
+bool WouldRename(const ResourceList& resources, std::span<const Renaming> names) {
+  // Nearly all lists hold plain names only; the deprecated ones are of kubernetes.io and
+  // koordinator.sh.
+  const auto may_be = [](const auto& entry) { return entry.first.starts_with('k'); };
+  if (std::ranges::none_of(resources, may_be)) return false;
+  return std::ranges::any_of(names, [&](const Renaming& name) {
+    return resources.contains(name.first) && !resources.contains(name.second);
+  });
+}
+
+bool WouldRenameAny(const ResourceList& resources) {
+  return HasDeprecatedBatchResources(resources) || HasDeprecatedDeviceResources(resources);
 }
 
 void RenameAll(ResourceList& resources) {
@@ -77,6 +92,24 @@ void RenameDeprecatedBatchResources(ResourceList& resources) {
 
 void RenameDeprecatedDeviceResources(ResourceList& resources) {
   Rename(resources, kDeprecatedDeviceNames);
+}
+
+bool HasDeprecatedBatchResources(const ResourceList& resources) {
+  return WouldRename(resources, kDeprecatedBatchNames);
+}
+
+bool HasDeprecatedDeviceResources(const ResourceList& resources) {
+  return WouldRename(resources, kDeprecatedDeviceNames);
+}
+
+bool HasDeprecatedResources(const kube::PodSpec& pod) {
+  for (const auto* containers : {&pod.containers, &pod.init_containers}) {
+    for (const kube::Container& container : *containers) {
+      if (WouldRenameAny(container.resources.requests)) return true;
+      if (WouldRenameAny(container.resources.limits)) return true;
+    }
+  }
+  return WouldRenameAny(pod.overhead);
 }
 
 void RenameDeprecatedResources(kube::PodSpec& pod) {

@@ -40,7 +40,11 @@ void TranslateResources(PriorityBand band, kube::ResourceList& resources);
 // Names that earlier releases used. An amount moves to the new name only where that is absent.
 void RenameDeprecatedBatchResources(kube::ResourceList& resources);
 void RenameDeprecatedDeviceResources(kube::ResourceList& resources);
+// Whether renaming would change anything: cheap, for objects that are shared and rarely old.
+bool HasDeprecatedBatchResources(const kube::ResourceList& resources);
+bool HasDeprecatedDeviceResources(const kube::ResourceList& resources);
 // Both, in all that a pod asks for.
 void RenameDeprecatedResources(kube::PodSpec& pod);
+bool HasDeprecatedResources(const kube::PodSpec& pod);
 
 }  // namespace koord::api

@@ -63,13 +63,35 @@ TEST(RenameDeprecatedTest, MovesOnlyWhereTheNewNameIsAbsent) {
       MakeList(R"({"koordinator.sh/batch-memory":"1","kubernetes.io/batch-memory":"2"})");
   pod.init_containers.emplace_back().resources.requests = MakeList(R"({"kubernetes.io/rdma":"1"})");
   pod.overhead = MakeList(R"({"koordinator.sh/batch-cpu":"3"})");
+  EXPECT_TRUE(HasDeprecatedResources(pod));
   RenameDeprecatedResources(pod);
+  EXPECT_FALSE(HasDeprecatedResources(pod));
   EXPECT_EQ(Text(pod.containers[0].resources.requests),
             R"({"koordinator.sh/gpu-memory-ratio":"50","kubernetes.io/batch-cpu":"1"})");
   EXPECT_EQ(Text(pod.containers[0].resources.limits),
             R"({"koordinator.sh/batch-memory":"1","kubernetes.io/batch-memory":"2"})");
   EXPECT_EQ(Text(pod.init_containers[0].resources.requests), R"({"koordinator.sh/rdma":"1"})");
   EXPECT_EQ(Text(pod.overhead), R"({"kubernetes.io/batch-cpu":"3"})");
+}
+
+TEST(RenameDeprecatedTest, TellsBeforehandWhetherAnythingChanges) {
+  const struct {
+    const char* list;
+    bool batch;
+    bool device;
+  } kCases[] = {
+      {"{}", false, false},
+      {R"({"cpu":"1","memory":"1"})", false, false},
+      {R"({"koordinator.sh/batch-cpu":"1"})", true, false},
+      {R"({"koordinator.sh/batch-memory":"1","kubernetes.io/batch-memory":"1"})", false, false},
+      {R"({"kubernetes.io/batch-cpu":"1","koordinator.sh/gpu":"1"})", false, false},
+      {R"({"kubernetes.io/gpu":"1"})", false, true},
+      {R"({"kubernetes.io/fpga":"1","koordinator.sh/fpga":"1"})", false, false},
+  };
+  for (const auto& test : kCases) {
+    EXPECT_EQ(HasDeprecatedBatchResources(MakeList(test.list)), test.batch) << test.list;
+    EXPECT_EQ(HasDeprecatedDeviceResources(MakeList(test.list)), test.device) << test.list;
+  }
 }
 
 }  // namespace

@@ -52,16 +52,6 @@ int64_t ToInteger(double value) {
   return value >= kTooLarge ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(value);
 }
 
-std::optional<bool> ParseBool(std::string_view text) {
-  for (const std::string_view yes : {"1", "t", "T", "TRUE", "true", "True"}) {
-    if (text == yes) return true;
-  }
-  for (const std::string_view no : {"0", "f", "F", "FALSE", "false", "False"}) {
-    if (text == no) return false;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 StatusOr<std::optional<CpuTopology>> CpuTopologyOf(const Annotations& annotations) {

@@ -62,6 +62,16 @@ bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
 std::optional<int64_t> ParseInt(std::string_view text) { return ParseNumber<int64_t>(text); }
 std::optional<uint64_t> ParseUint(std::string_view text) { return ParseNumber<uint64_t>(text); }
 
+std::optional<bool> ParseBool(std::string_view text) {
+  for (const std::string_view yes : {"true", "True", "TRUE", "t", "T", "1"}) {
+    if (text == yes) return true;
+  }
+  for (const std::string_view no : {"false", "False", "FALSE", "f", "F", "0"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
 std::string Base64Encode(std::string_view bytes) {
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);

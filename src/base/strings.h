@@ -15,6 +15,8 @@ bool EqualsIgnoreCase(std::string_view a, std::string_view b);
 // The whole text must be a decimal number that fits.
 std::optional<int64_t> ParseInt(std::string_view text);
 std::optional<uint64_t> ParseUint(std::string_view text);
+// true, True, TRUE, t, T or 1, and likewise for false: what flags and labels of Kubernetes take.
+std::optional<bool> ParseBool(std::string_view text);
 
 std::string Base64Encode(std::string_view bytes);
 std::optional<std::string> Base64Decode(std::string_view text);

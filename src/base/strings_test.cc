@@ -38,6 +38,16 @@ TEST(Strings, ParseNumbers) {
   EXPECT_EQ(ParseUint("-1"), std::nullopt);
 }
 
+TEST(Strings, ParseBool) {
+  for (const char* text : {"true", "True", "TRUE", "t", "T", "1"}) EXPECT_EQ(ParseBool(text), true);
+  for (const char* text : {"false", "False", "FALSE", "f", "F", "0"}) {
+    EXPECT_EQ(ParseBool(text), false);
+  }
+  for (const char* text : {"", "yes", "tRUE", "2", " true"}) {
+    EXPECT_EQ(ParseBool(text), std::nullopt) << text;
+  }
+}
+
 TEST(Strings, Base64) {
   const std::pair<std::string, const char*> cases[] = {
       {"", ""},

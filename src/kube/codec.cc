@@ -1,5 +1,6 @@
 #include "kube/codec.h"
 
+#include <cmath>
 #include <limits>
 
 #include "base/strings.h"
@@ -74,6 +75,12 @@ Status Codec<double>::Read(const Json& in, double& out) {
   out = in.to_number<double>(error);
   if (error) return codec_internal::WrongType("a number", in);
   return absl::OkStatus();
+}
+
+Json Codec<double>::Write(double value) {
+  constexpr double kExact = 9007199254740992;  // above, doubles skip integers
+  const bool is_whole = std::abs(value) <= kExact && value == std::trunc(value);
+  return is_whole ? Json(static_cast<int64_t>(value)) : Json(value);
 }
 
 }  // namespace koord::kube

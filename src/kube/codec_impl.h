@@ -39,7 +39,7 @@ struct Codec<int32_t> {
 template <>
 struct Codec<double> {
   static Status Read(const Json& in, double& out);
-  static Json Write(double value) { return Json(value); }
+  static Json Write(double value);  // 50, not 5E1
 };
 // RFC 3339, seconds. MicroTime (six digits) is a type of its own in time.h.
 template <>

@@ -95,5 +95,12 @@ TEST(Codec, ErrorsNameThePath) {
   }
 }
 
+TEST(Codec, WholeNumbersAreWrittenWithoutExponent) {
+  EXPECT_EQ(Serialize(Encode(50.0)), "50");
+  EXPECT_EQ(Serialize(Encode(-3.0)), "-3");
+  EXPECT_EQ(Decode<double>(Encode(0.5)).value(), 0.5);
+  EXPECT_EQ(Decode<double>(Encode(1e300)).value(), 1e300);
+}
+
 }  // namespace
 }  // namespace koord::kube

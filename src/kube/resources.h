@@ -34,6 +34,11 @@ inline const Resource kEventsV1{"events.k8s.io", "v1", "events", "Event"};
 inline const Resource kStorageClasses{"storage.k8s.io", "v1", "storageclasses", "StorageClass",
                                       false};
 inline const Resource kCsiNodes{"storage.k8s.io", "v1", "csinodes", "CSINode", false};
+inline const Resource kCsiDrivers{"storage.k8s.io", "v1", "csidrivers", "CSIDriver", false};
+inline const Resource kCsiStorageCapacities{"storage.k8s.io", "v1", "csistoragecapacities",
+                                            "CSIStorageCapacity"};
+inline const Resource kVolumeAttachments{"storage.k8s.io", "v1", "volumeattachments",
+                                         "VolumeAttachment", false};
 inline const Resource kCustomResourceDefinitions{
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false};
 inline const Resource kMutatingWebhookConfigurations{"admissionregistration.k8s.io", "v1",

@@ -80,13 +80,13 @@ def debian_kubectl():
 class LocalCluster:
     """A `koord up` that this run has started."""
 
-    def __init__(self, program, directory):
+    def __init__(self, program, directory, arguments=("--nodes", "3")):
         self.kubeconfig = directory / "koord" / "kubeconfig"
         self._directory, self._log = directory, directory / "koord.log"
         with open(self._log, "wb") as log:
             self._child = subprocess.Popen(
-                [program, "up", "--in-memory", "--nodes", "3", "--port", "0",
-                 "--data-dir", self.kubeconfig.parent],
+                [program, "up", "--in-memory", "--port", "0",
+                 "--data-dir", self.kubeconfig.parent, *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def __enter__(self):

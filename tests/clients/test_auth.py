@@ -1,10 +1,25 @@
 """Who am I and what may I do."""
 
 import http.client
+import json
 import ssl
 
 from harness.check import expect
 from harness.registry import test
+
+
+def ask(t, method, path, headers, body=None):
+    """A request without the kubeconfig's credentials; returns status and body."""
+    tls = ssl.create_default_context()
+    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    server = t.api.server
+    connection = http.client.HTTPSConnection(server.hostname, server.port, context=tls, timeout=30)
+    connection.request(method, path, body and json.dumps(body),
+                       {"Content-Type": "application/json", **headers})
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    return answer.status, text
 
 
 @test
@@ -39,18 +54,29 @@ def who_am_i(t):
 @test
 def strangers_are_turned_away(t):
     def status(path, headers):
-        tls = ssl.create_default_context()
-        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-        server = t.api.server
-        connection = http.client.HTTPSConnection(server.hostname, server.port, context=tls,
-                                                 timeout=30)
-        connection.request("GET", path, headers=headers)
-        answer = connection.getresponse()
-        answer.read()
-        connection.close()
-        return answer.status
+        return ask(t, "GET", path, headers)[0]
 
     assert status("/api/v1/nodes", {"Authorization": "Bearer wrong"}) == 401
     assert status("/api/v1/nodes", {}) in (401, 403)
     assert status("/healthz", {}) == 200
     assert status("/version", {}) == 200
+
+
+@test(since=24)
+def a_service_accounts_token_says_who_it_is(t):
+    t.kubectl("create", "serviceaccount", "robot")
+    uid = t.get("ServiceAccount", "robot")["metadata"]["uid"]
+    token = t.kubectl("create", "token", "robot").stdout.strip()
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
+              "spec": {"token": token}}
+    groups = ["system:serviceaccounts", f"system:serviceaccounts:{t.namespace}",
+              "system:authenticated"]
+    robot = {"username": f"system:serviceaccount:{t.namespace}:robot", "uid": uid,
+             "groups": lambda found: sorted(found) == sorted(groups)}
+    answer = t.api.request("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
+    expect(answer.has_status(201).json()["status"], {"authenticated": True, "user": robot})
+    status, text = ask(t, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                       {"Authorization": f"Bearer {token}"},
+                       {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+    assert status == 201, text
+    expect(json.loads(text)["status"]["userInfo"], robot)

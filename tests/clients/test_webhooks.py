@@ -109,6 +109,32 @@ def updates_and_deletions(t):
 
 
 @test
+def evictions_and_bindings(t):
+    """Of what follows from such a request, the webhook is not told."""
+    t.create(pod("a"))
+    install(t, "Validating", webhook(t, "see", lambda request: allow(), resources="pods/*",
+                                     operations=["*"]))
+    t.api.request("POST", kind_path("Pod", t.namespace, "a", "binding"), {
+        "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "a"},
+        "target": {"kind": "Node", "name": "nowhere"}}).has_status(201)
+    t.api.request("POST", kind_path("Pod", t.namespace, "a", "eviction"), {
+        "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "a"},
+        "deleteOptions": {"gracePeriodSeconds": 0}}).has_status(201)
+    # Controllers may have something to say about the pod, too, but only of its status.
+    seen = [r for r in reviews(t, "see") if r.get("subResource") != "status"]
+    binding, eviction = seen
+    pods = {"group": "", "version": "v1", "resource": "pods"}
+    expect(binding, {"operation": "CREATE", "resource": pods, "subResource": "binding", "name": "a",
+                     "kind": {"group": "", "version": "v1", "kind": "Binding"},
+                     "object": {"kind": "Binding", "target": {"name": "nowhere"}}})
+    expect(eviction, {"operation": "CREATE", "resource": pods, "subResource": "eviction",
+                      "name": "a", "namespace": t.namespace, "oldObject": None,
+                      "kind": {"group": "policy", "version": "v1", "kind": "Eviction"},
+                      "object": {"apiVersion": "policy/v1", "kind": "Eviction",
+                                 "deleteOptions": {"gracePeriodSeconds": 0}}})
+
+
+@test
 def a_denial(t):
     install(t, "Validating", webhook(t, "no", lambda request: deny("not today")))
     t.kubectl_fails("create", "-f", "-", input=config_map("a")).complains(

@@ -14,6 +14,7 @@ inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;   // what was asked for did not work, or an expectation failed
 inline constexpr int kUsage = 2;    // the command line or a file is wrong
 inline constexpr int kCluster = 3;  // the cluster could not be reached or answered with an error
+inline constexpr int kInterrupted = 130;  // by Ctrl-C, as shells say it
 
 // A command registers its options and the function that runs it.
 using Action = std::function<int()>;

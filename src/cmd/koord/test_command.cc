@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -26,25 +28,48 @@ struct Options {
   std::string kubeconfig;
 };
 
-StatusOr<std::unique_ptr<Environment>> MakeEnvironment(const Options& options,
-                                                       const Scenario& scenario) {
-  if (options.kubeconfig.empty()) return VirtualEnvironment::Start(scenario);
-  return LiveEnvironment::Connect(options.kubeconfig);
+Outcome ErrorOutcome(const Status& status) {
+  return {Outcome::Kind::kError, {std::string(Message(status))}};
 }
 
-Result RunOne(const Options& options, const Scenario& scenario, const Clock& clock) {
+Outcome RunVirtual(const Scenario& scenario, const Progress& progress) {
+  auto environment = VirtualEnvironment::Start(scenario);
+  if (!environment.ok()) return ErrorOutcome(environment.status());
+  return RunScenario(scenario, **environment, progress);
+}
+
+Outcome RunIn(LiveEnvironment& environment, const Scenario& scenario, const Progress& progress) {
+  const auto reason = environment.WhyNot(scenario);
+  if (!reason.ok()) return ErrorOutcome(reason.status());
+  if (*reason) return {Outcome::Kind::kSkipped, {**reason}};
+  if (Status status = environment.MakeNamespace(); !status.ok()) return ErrorOutcome(status);
+  return RunScenario(scenario, environment, progress);
+}
+
+Outcome RunLive(const std::string& kubeconfig, const Scenario& scenario, const Progress& progress,
+                bool& interrupted) {
+  auto environment = LiveEnvironment::Connect(kubeconfig);
+  if (!environment.ok()) return ErrorOutcome(environment.status());
+  Outcome outcome = RunIn(**environment, scenario, progress);
+  interrupted = (*environment)->interrupted();
+  if (interrupted) outcome = ErrorOutcome(absl::CancelledError("interrupted"));
+  if (Status status = (*environment)->CleanUp(); !status.ok()) {
+    if (outcome.kind == Outcome::Kind::kPassed) outcome.kind = Outcome::Kind::kError;
+    outcome.report.push_back(fmt::format("clean-up: {}", Message(status)));
+  }
+  return outcome;
+}
+
+Result RunOne(const Options& options, const Scenario& scenario, const Clock& clock,
+              bool& interrupted) {
   Result result{scenario.file, scenario.name, scenario.line, {}, {}};
   const SteadyTime start = clock.Steady();
-  auto environment = MakeEnvironment(options, scenario);
-  if (!environment.ok()) {
-    result.outcome.kind = Outcome::Kind::kError;
-    result.outcome.report = {std::string(Message(environment.status()))};
-  } else {
-    result.outcome = RunScenario(scenario, **environment, [&](const std::string& step) {
-      if (options.verbose) std::fprintf(stderr, "  %s\n", step.c_str());
-    });
-    environment->reset();
-  }
+  const Progress progress = [&](const std::string& step) {
+    if (options.verbose) std::fprintf(stderr, "  %s\n", step.c_str());
+  };
+  result.outcome = options.kubeconfig.empty()
+                       ? RunVirtual(scenario, progress)
+                       : RunLive(options.kubeconfig, scenario, progress, interrupted);
   result.elapsed = clock.Steady() - start;
   return result;
 }
@@ -79,8 +104,10 @@ int Run(const Options& options) {
   const SystemClock clock;
   const SteadyTime start = clock.Steady();
   std::vector<Result> results;
+  bool interrupted = false;
   for (const Scenario& scenario : *scenarios) {
-    results.push_back(RunOne(options, scenario, clock));
+    if (interrupted) break;
+    results.push_back(RunOne(options, scenario, clock, interrupted));
     std::printf("%s\n", FormatResult(results.back(), UseColor(stdout)).c_str());
     std::fflush(stdout);
   }
@@ -89,7 +116,7 @@ int Run(const Options& options) {
   if (!options.junit.empty() && !WriteJunit(options.junit, FormatJunit(results, elapsed))) {
     return kUsage;
   }
-  return ExitCode(results);
+  return interrupted ? kInterrupted : ExitCode(results);
 }
 
 }  // namespace

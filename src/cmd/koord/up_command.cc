@@ -98,7 +98,10 @@ int Run(Options& options) {
     loop.Stop();
   };
   auto server = LocalServer::Start(loop, options.server);
-  if (!server.ok()) return Fail(server.status());
+  if (!server.ok()) {
+    Fail(server.status());
+    return absl::IsInvalidArgument(server.status()) ? kUsage : kFailed;
+  }
   PrintBanner(**server, options);
   const bool live = IsTerminal(stderr) && IsTerminal(stdin);
   if (live) SendLogsTo(options.server.data_dir + "/koord.log");
@@ -132,6 +135,8 @@ Command UpCommand(CLI::App& root) {
                   "what a node is made of: cpu=32,memory=128Gi,numa=2,smt=2,gpu=0; also sockets, "
                   "pods, zone, labels, taints, count. Repeat for several shapes")
       ->take_all();
+  app->add_flag("--adopt-nodes", server.cluster.adopt_nodes,
+                "also simulate the Node objects that clients create");
   app->add_option("--load", server.cluster.load,
                   "what pods use over time: flat, diurnal, spike, or trace=FILE.csv")
       ->capture_default_str();

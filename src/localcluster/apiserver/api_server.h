@@ -29,10 +29,8 @@ class ApiServer final : public kube::HttpHandler {
     std::string address = "127.0.0.1:6443";  // as discovery tells it
     // How webhooks are reached; without a transport they cannot be.
     WebhookEnvironment webhooks;
-    // Makes a service account token: (namespace, name, TokenRequest.spec) to the token. Null:
-    // tokens are not offered.
-    std::function<StatusOr<std::string>(std::string_view ns, std::string_view name,
-                                        const kube::Json& spec)>
+    // Makes a token for a ServiceAccount as TokenRequest.spec asks. Null: tokens are not offered.
+    std::function<StatusOr<std::string>(const kube::Json& account, const kube::Json& spec)>
         issue_token;
     // Tells who a bearer token stands for; null: TokenReviews know no token.
     std::function<std::optional<kube::UserInfo>(std::string_view token)> review_token;

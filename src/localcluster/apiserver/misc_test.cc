@@ -93,8 +93,11 @@ TEST(ReviewsTest, WhoAmIAndWhatMayI) {
     if (token != "good") return {};
     return kube::UserInfo{"jane", "7", {"devs"}, {}};
   };
-  options.issue_token = [](std::string_view ns, std::string_view name, const kube::Json& spec) {
-    return fmt::format("{}/{}/{}", ns, name, kube::FindInt(spec, {"expirationSeconds"}));
+  options.issue_token = [](const kube::Json& account, const kube::Json& spec) {
+    return fmt::format("{}/{}/{}/{}", kube::FindString(account, {"metadata", "namespace"}),
+                       kube::FindString(account, {"metadata", "name"}),
+                       kube::FindString(account, {"metadata", "uid"}),
+                       kube::FindInt(spec, {"expirationSeconds"}));
   };
   TestServer server(std::move(options));
   TestAnswer self = server.Post("/apis/authentication.k8s.io/v1/selfsubjectreviews", Parse("{}"));
@@ -120,12 +123,15 @@ TEST(ReviewsTest, WhoAmIAndWhatMayI) {
   TestAnswer bad = server.Post(tokens, Parse(R"({"spec":{"token":"bad"}})"));
   EXPECT_FALSE(kube::FindBool(bad.json, {"status", "authenticated"}, true));
 
-  const std::string account = "/api/v1/namespaces/default/serviceaccounts/default/token";
-  TestAnswer issued = server.Post(account, Parse(R"({"spec":{"expirationSeconds":7200}})"));
+  const std::string account = "/api/v1/namespaces/default/serviceaccounts/default";
+  const std::string uid(server.Get(account).String({"metadata", "uid"}));
+  EXPECT_FALSE(uid.empty());
+  const std::string token = account + "/token";
+  TestAnswer issued = server.Post(token, Parse(R"({"spec":{"expirationSeconds":7200}})"));
   EXPECT_EQ(issued.code, 201);
-  EXPECT_EQ(issued.String({"status", "token"}), "default/default/7200");
+  EXPECT_EQ(issued.String({"status", "token"}), "default/default/" + uid + "/7200");
   EXPECT_EQ(issued.String({"status", "expirationTimestamp"}), "2026-07-01T02:00:00Z");
-  EXPECT_EQ(server.Post(account, Parse(R"({"spec":{"expirationSeconds":5}})")).code, 422);
+  EXPECT_EQ(server.Post(token, Parse(R"({"spec":{"expirationSeconds":5}})")).code, 422);
   EXPECT_EQ(server.Post("/api/v1/namespaces/default/serviceaccounts/x/token", Parse("{}")).code,
             404);
 }

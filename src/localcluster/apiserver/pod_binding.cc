@@ -87,9 +87,11 @@ void PodActions::Bind(RequestPtr request) {
   intent.name = name;
   intent.subresource = "binding";
   writer_.Admit(intent, Operation::kCreate, std::move(body->object),
-                [this, request, intent](StatusOr<Json> binding) {
+                [this, request, intent](StatusOr<Json> binding) mutable {
                   if (!binding.ok()) return RespondError(core_, *request, binding.status());
-                  Assign(request, intent, std::make_shared<const Json>(*std::move(binding)));
+                  intent.admitted = true;
+                  Assign(request, std::move(intent),
+                         std::make_shared<const Json>(*std::move(binding)));
                 });
 }
 

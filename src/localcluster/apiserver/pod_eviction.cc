@@ -20,6 +20,16 @@ struct PodActions::Eviction {
   DeleteOptions options;
   bool dry_run = false;
   int attempts = 0;
+
+  // Takes how the pod is to be deleted from what was sent.
+  Status ReadOptions(const Json& sent) {
+    const Json* given = kube::Find(sent, {"deleteOptions"});
+    if (given == nullptr) return absl::OkStatus();
+    bool dry = false;
+    ASSIGN_OR_RETURN(options, ParseDeleteOptions(*given, dry));
+    dry_run |= dry;
+    return absl::OkStatus();
+  }
 };
 
 namespace {
@@ -132,21 +142,22 @@ PodActions::PodActions(Core& core, Writer& writer) : core_(core), writer_(writer
 void PodActions::Evict(RequestPtr request) {
   const StatusOr<WriteOptions> options = WriteOptions::Of(*request, "CreateOptions");
   if (!options.ok()) return RespondError(core_, *request, options.status());
-  const StatusOr<Body> body = DecodeBody(*request, true);
+  StatusOr<Body> body = DecodeBody(*request, true);
   if (!body.ok()) return RespondError(core_, *request, body.status());
   if (kube::FindString(body->object, {"metadata", "name"}, request->name) != request->name) {
     return RespondError(core_, *request,
                         BadRequest("name in URL does not match name in Eviction object"));
   }
   auto eviction = std::make_shared<Eviction>();
-  if (const Json* given = kube::Find(body->object, {"deleteOptions"})) {
-    StatusOr<DeleteOptions> parsed = ParseDeleteOptions(*given, eviction->dry_run);
-    if (!parsed.ok()) return RespondError(core_, *request, parsed.status());
-    eviction->options = std::move(*parsed);
-  }
-  eviction->dry_run |= options->dry_run;
-  eviction->request = std::move(request);
-  EvictAttempt(std::move(eviction));
+  eviction->request = request;
+  eviction->dry_run = options->dry_run;
+  writer_.Admit(IntentOf(request, *options), Operation::kCreate, std::move(body->object),
+                [this, eviction](StatusOr<Json> admitted) {
+                  Status status = admitted.status();
+                  if (status.ok()) status = eviction->ReadOptions(*admitted);
+                  if (!status.ok()) return RespondError(core_, *eviction->request, status);
+                  EvictAttempt(eviction);
+                });
 }
 
 void PodActions::EvictAttempt(std::shared_ptr<Eviction> eviction) {
@@ -219,6 +230,7 @@ void PodActions::DeleteEvicted(std::shared_ptr<Eviction> eviction, std::string r
   WriteIntent intent = IntentOf(eviction->request, write_options);
   intent.subresource.clear();
   intent.manager.clear();
+  intent.admitted = true;
   intent.prepare_delete = [now = core_.Timestamp()](Json& pod) {
     SetCondition(pod, {.type = "DisruptionTarget",
                        .status = "True",

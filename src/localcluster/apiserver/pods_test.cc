@@ -5,6 +5,7 @@
 namespace koord::apiserver {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr char kSuccess[] =
@@ -182,6 +183,41 @@ TEST_F(PodsTest, EvictionNeedsNoBudgetForPodsThatDoNotServe) {
   server.MergePatch(std::string(kBudgets) + "/b/status",
                     Parse(R"({"status":{"desiredHealthy":2,"currentHealthy":2}})"));
   EXPECT_EQ(Evict().code, 201);
+}
+
+// An eviction is one request for admission, a CREATE of pods/eviction: the deletion and the binding
+// that follow from a request are not asked about again.
+TEST_F(PodsTest, AdmissionSeesBindingsAndEvictionsOnce) {
+  std::vector<std::string> seen;
+  bool allow = false;
+  InProcessHook hook;
+  hook.name = "test";
+  hook.rules.push_back({{"*"}, {"*"}, {"*"}, {"pods/*"}, "*"});
+  hook.mutate = [](AdmissionRequest& request) -> Status {
+    if (request.subresource == "eviction") {
+      kube::At(request.object, {"deleteOptions", "gracePeriodSeconds"}) = 7;
+    }
+    return absl::OkStatus();
+  };
+  hook.validate = [&](const AdmissionRequest& request) -> Status {
+    seen.push_back(fmt::format("{} {} {} {}", ToString(request.operation), request.subresource,
+                               kube::FindString(request.object, {"apiVersion"}),
+                               kube::FindString(request.object, {"kind"})));
+    if (request.subresource == "eviction" && !allow) return InvalidArgument("not now");
+    return absl::OkStatus();
+  };
+  ASSERT_EQ(server.Post(kPodsPath, TestPod("p")).code, 201);
+  server.server->RegisterAdmission(std::move(hook));
+  ASSERT_EQ(Bind("n1").code, 201);
+  const TestAnswer refused = Evict();
+  EXPECT_EQ(refused.code, 403) << refused.body;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("not now"));
+  EXPECT_EQ(kube::Find(server.Get(pod).json, {"metadata", "deletionTimestamp"}), nullptr);
+  allow = true;
+  EXPECT_EQ(Evict().code, 201);
+  EXPECT_EQ(kube::FindInt(server.Get(pod).json, {"metadata", "deletionGracePeriodSeconds"}), 7);
+  EXPECT_THAT(seen, ElementsAre("CREATE binding v1 Binding", "CREATE eviction policy/v1 Eviction",
+                                "CREATE eviction policy/v1 Eviction"));
 }
 
 TEST_F(PodsTest, EvictionRefusesTwoBudgets) {

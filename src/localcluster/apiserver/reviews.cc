@@ -9,6 +9,7 @@
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/registry/field_error.h"
 #include "localcluster/apiserver/respond.h"
+#include "localcluster/apiserver/versions.h"
 
 namespace koord::apiserver {
 namespace {
@@ -114,7 +115,8 @@ void IssueToken(Core& core, Request& request) {
   const kube::Resource kind{"authentication.k8s.io", "v1", "", "TokenRequest"};
   StatusOr<Json> body = ReadReview(request, kind);
   if (!body.ok()) return RespondError(core, request, body.status());
-  if (core.store.Get("serviceaccounts", KeyOf(request.ns, request.name)) == nullptr) {
+  const EntryPtr account = core.store.Get("serviceaccounts", KeyOf(request.ns, request.name));
+  if (account == nullptr) {
     return RespondError(core, request, ObjectNotFound(kube::kServiceAccounts, request.name));
   }
   if (!core.options.issue_token) {
@@ -130,8 +132,8 @@ void IssueToken(Core& core, Request& request) {
                                              "may not specify a duration less than 10 minutes")})));
   }
   kube::At(*body, {"spec", "expirationSeconds"}) = seconds;
-  const StatusOr<std::string> token =
-      core.options.issue_token(request.ns, request.name, *kube::Find(*body, {"spec"}));
+  const StatusOr<std::string> token = core.options.issue_token(
+      LoadObject(core, *request.info, *account), *kube::Find(*body, {"spec"}));
   if (!token.ok()) return RespondError(core, request, token.status());
   kube::At(*body, {"status"}) =
       json::object{{"token", *token},

@@ -26,6 +26,8 @@ struct WriteIntent {
   std::string manager;   // owner of the fields that are written; empty: ownership is not tracked
   bool tracked = false;  // the object carries the right owners already
   bool dry_run = false;
+  // Admission has seen what was asked for; webhooks are not asked about what follows from it.
+  bool admitted = false;
   // A write that lost a race is tried again on the newer object.
   bool retries = true;
   // Changes a deleted object besides marking it.

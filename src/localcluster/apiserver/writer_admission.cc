@@ -58,9 +58,7 @@ AdmissionRequest RequestFor(const Core& core, const WriteIntent& intent, Operati
   };
   const Subresource* part = intent.info->FindSubresource(intent.subresource);
   if (operation == Operation::kCreate && part != nullptr) {
-    // What is sent is of a kind of its own: a Binding, not a Pod.
-    request.resource.kind = part->kind.kind;
-    request.normalize = nullptr;
+    request.normalize = nullptr;  // what is sent is of a kind of its own: a Binding, not a Pod
   }
   return request;
 }
@@ -87,7 +85,7 @@ void FillObjects(AdmissionRequest& request, Operation operation, const kube::Jso
 void MutateByWebhooks(Webhooks& webhooks, const Core& core, const WriteIntent& intent,
                       Operation operation, kube::Json& object, const kube::Json* old,
                       Decided done) {
-  if (!webhooks.Mutates(operation, intent.info->resource, intent.subresource)) {
+  if (intent.admitted || !webhooks.Mutates(operation, intent.info->resource, intent.subresource)) {
     return done(absl::OkStatus());
   }
   AdmissionRequest request = RequestFor(core, intent, operation);
@@ -104,7 +102,8 @@ void MutateByWebhooks(Webhooks& webhooks, const Core& core, const WriteIntent& i
 void ValidateByWebhooks(Webhooks& webhooks, const Core& core, const WriteIntent& intent,
                         Operation operation, const kube::Json& object, const kube::Json* old,
                         Decided done) {
-  if (!webhooks.Validates(operation, intent.info->resource, intent.subresource)) {
+  if (intent.admitted ||
+      !webhooks.Validates(operation, intent.info->resource, intent.subresource)) {
     return done(absl::OkStatus());
   }
   AdmissionRequest request = RequestFor(core, intent, operation);
@@ -123,6 +122,10 @@ void Writer::Admit(WriteIntent intent, Operation operation, kube::Json object,
     kube::Json object;
     absl::AnyInvocable<void(StatusOr<kube::Json>)> done;
   };
+  if (const Subresource* part = intent.info->FindSubresource(intent.subresource)) {
+    kube::At(object, {"apiVersion"}) = part->kind.api_version();
+    kube::At(object, {"kind"}) = part->kind.kind;
+  }
   auto state =
       std::make_shared<State>(State{std::move(intent), std::move(object), std::move(done)});
   MutateByWebhooks(webhooks_, core_, state->intent, operation, state->object, nullptr,

@@ -11,7 +11,7 @@
 #include "localcluster/cluster/definitions.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/nodes/simulated_nodes.h"
-#include "localcluster/placement/placement.h"
+#include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/shared/shared_informers.h"
 
 namespace koord::localcluster {
@@ -32,13 +32,17 @@ class LocalClusterImpl final : public LocalCluster {
         transport_(std::make_shared<kube::InProcessTransport>(loop, server_)),
         client_(loop, transport_, ClientOptions("koord-controllers")),
         reports_(loop, transport_, ClientOptions("koord-nodes")),
+        placements_(loop, transport_, ClientOptions("koord-scheduler")),
         informers_(client_, options_.seed),
         recorders_(client_, options_.seed),
         context_{client_, informers_, random_, recorders_} {}
 
   Status Start() {
     if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
-    if (Runs(kScheduler)) placement_.emplace(context_);
+    if (Runs(kScheduler)) {
+      ASSIGN_OR_RETURN(scheduler_, MakeLocalScheduler(placements_.loop(), placements_,
+                                                      options_.seed, options_.scheduler));
+    }
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
     return absl::OkStatus();
@@ -47,11 +51,14 @@ class LocalClusterImpl final : public LocalCluster {
   kube::HttpHandler& handler() override { return server_; }
   kube::Client& client() override { return client_; }
 
-  bool ready() override { return started_ && informers_.synced() && (!nodes_ || nodes_->ready()); }
+  bool ready() override {
+    return started_ && informers_.synced() && (!nodes_ || nodes_->ready()) &&
+           (!scheduler_ || scheduler_->synced());
+  }
 
   bool quiet() override {
     return ready() && (!controllers_ || controllers_->idle()) &&
-           (!placement_ || placement_->idle()) && (!nodes_ || nodes_->idle());
+           (!scheduler_ || scheduler_->quiet()) && (!nodes_ || nodes_->idle());
   }
 
   Summary Summarize() const override {
@@ -99,6 +106,10 @@ class LocalClusterImpl final : public LocalCluster {
     informers_.Start();
     if (controllers_) controllers_->Start();
     if (nodes_) nodes_->Start();
+    if (scheduler_) {
+      scheduler_->Watch();
+      scheduler_->Lead();
+    }
     started_ = true;
   }
 
@@ -109,11 +120,12 @@ class LocalClusterImpl final : public LocalCluster {
   std::shared_ptr<kube::InProcessTransport> transport_;
   kube::Client client_;
   kube::Client reports_;
+  kube::Client placements_;
   SharedInformers informers_;
   EventRecorders recorders_;
   ControllerContext context_;
   std::optional<ControllerManager> controllers_;
-  std::optional<Placement> placement_;
+  std::unique_ptr<scheduler::SchedulerApp> scheduler_;
   std::optional<SimulatedNodes> nodes_;
   bool started_ = false;
   Scope scope_;

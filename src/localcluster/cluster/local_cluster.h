@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "localcluster/apiserver/api_server.h"
 #include "localcluster/cluster/summary.h"
 #include "localcluster/nodes/node_shape.h"
+#include "scheduler/config/scheduler_configuration.h"
 
 namespace koord::localcluster {
 
@@ -24,6 +26,8 @@ struct LocalClusterOptions {
   std::string load = "diurnal";
   // Scenarios bring their own Node objects: those are simulated too.
   bool adopt_nodes = false;
+  // How pods are placed; nothing: as LocalSchedulerConfiguration says.
+  std::optional<scheduler::SchedulerConfiguration> scheduler;
   // What needs sockets or keys: addresses, webhook transports, service account tokens.
   apiserver::ApiServer::Options api = {};
   // The database can no longer be written: nothing is acknowledged any more.

@@ -11,9 +11,9 @@
 #include "base/scaled_loop.h"
 #include "base/strings.h"
 #include "kube/client/http_transport.h"
+#include "kube/serving/http_server.h"
 #include "localcluster/apiserver/serving/authentication.h"
 #include "localcluster/apiserver/serving/certificates.h"
-#include "localcluster/apiserver/serving/http_server.h"
 #include "localcluster/apiserver/serving/service_account_tokens.h"
 #include "localcluster/cluster/data_directory.h"
 
@@ -23,13 +23,14 @@ namespace {
 using apiserver::ServiceAccountTokens;
 
 // What TokenRequest.spec asks for, as claims.
-ServiceAccountTokens::Claims ClaimsOf(std::string_view ns, std::string_view name,
-                                      const kube::Json& spec, WallTime now) {
+ServiceAccountTokens::Claims ClaimsOf(const kube::Json& account, const kube::Json& spec,
+                                      WallTime now) {
   constexpr int64_t kDefaultSeconds = 3600;
   constexpr int64_t kLeastSeconds = 600;
   ServiceAccountTokens::Claims claims;
-  claims.ns = ns;
-  claims.name = name;
+  claims.ns = kube::FindString(account, {"metadata", "namespace"});
+  claims.name = kube::FindString(account, {"metadata", "name"});
+  claims.uid = kube::FindString(account, {"metadata", "uid"});
   if (const auto* audiences = kube::FindArray(spec, {"audiences"})) {
     for (const kube::Json& audience : *audiences) {
       if (audience.is_string())
@@ -95,17 +96,13 @@ class LocalServerImpl final : public LocalServer {
     options.api.webhooks.transport = [this](const apiserver::WebhookTarget& target) {
       return ReachWebhook(loop_, target);
     };
-    options.api.issue_token = [this](std::string_view ns, std::string_view name,
-                                     const kube::Json& spec) {
-      return tokens_->Issue(ClaimsOf(ns, name, spec, loop_.clock().Now()));
+    options.api.issue_token = [this](const kube::Json& account, const kube::Json& spec) {
+      return tokens_->Issue(ClaimsOf(account, spec, loop_.clock().Now()));
     };
     options.api.review_token = [this](std::string_view token) -> std::optional<kube::UserInfo> {
-      if (token == credentials_->admin_token) {
-        return apiserver::AdminToken(credentials_->admin_token).user;
-      }
-      const auto claims = tokens_->Verify(token, loop_.clock().Now());
-      if (!claims.ok()) return {};
-      return claims->user();
+      StatusOr<kube::UserInfo> user = authenticator_->Review(token);
+      if (!user.ok()) return {};
+      return *std::move(user);
     };
     ASSIGN_OR_RETURN(cluster_, LocalCluster::Start(scaled_, options));
     return absl::OkStatus();
@@ -113,16 +110,16 @@ class LocalServerImpl final : public LocalServer {
 
   Status Listen() {
     const std::string port_file = directory_.File("port");
-    apiserver::HttpServer::Options options{.address = options_.address,
-                                           .port = options_.port,
-                                           .allow_remote = options_.allow_remote,
-                                           .tls = credentials_->tls()};
+    kube::HttpServer::Options options{.address = options_.address,
+                                      .port = options_.port,
+                                      .allow_remote = options_.allow_remote,
+                                      .tls = credentials_->tls()};
     // The same port as last time keeps clients and their kubeconfig copies working.
     if (options.port == 0) options.port = LastPort(port_file);
-    auto server = apiserver::HttpServer::Start(loop_, options, *authenticator_);
+    auto server = kube::HttpServer::Start(loop_, options, *authenticator_);
     if (!server.ok() && options_.port == 0 && options.port != 0) {
       options.port = 0;
-      server = apiserver::HttpServer::Start(loop_, options, *authenticator_);
+      server = kube::HttpServer::Start(loop_, options, *authenticator_);
     }
     RETURN_IF_ERROR(server.status());
     server_ = std::move(*server);
@@ -145,7 +142,7 @@ class LocalServerImpl final : public LocalServer {
   std::unique_ptr<ServiceAccountTokens> tokens_;
   std::unique_ptr<LocalCluster> cluster_;
   std::unique_ptr<apiserver::Authenticator> authenticator_;
-  std::unique_ptr<apiserver::HttpServer> server_;
+  std::unique_ptr<kube::HttpServer> server_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a whole cluster (API server, controllers, nodes, placement) on virtual time.
+// For tests: a whole cluster (API server, controllers, nodes, scheduler) on virtual time.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -16,7 +16,7 @@
 #include "localcluster/apiserver/test_server.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/nodes/simulated_nodes.h"
-#include "localcluster/placement/placement.h"
+#include "localcluster/scheduling/local_scheduler.h"
 
 namespace koord::localcluster {
 
@@ -41,7 +41,8 @@ class TestCluster {
     parts_.reset();
     parts_.emplace(server_, options_);
     const auto ready = [this] {
-      return parts_->informers.synced() && parts_->nodes.ready() && parts_->controllers.idle();
+      return parts_->informers.synced() && parts_->scheduler->synced() && parts_->nodes.ready() &&
+             parts_->controllers.idle();
     };
     EXPECT_TRUE(loop().RunUntil(ready, std::chrono::minutes(5))) << "the cluster does not start";
   }
@@ -127,11 +128,13 @@ class TestCluster {
           recorders(client, options.seed),
           context{client, informers, random, recorders},
           controllers(context, options.seed),
-          placement(context),
+          scheduler(*MakeLocalScheduler(client.loop(), client, options.seed)),
           nodes(context, client, NodeOptions(options)) {
       controllers.Start();
       nodes.Start();
       informers.Start();
+      scheduler->Watch();
+      scheduler->Lead();
     }
 
     static SimulatedNodesOptions NodeOptions(const Options& options) {
@@ -150,7 +153,7 @@ class TestCluster {
     EventRecorders recorders;
     ControllerContext context;
     ControllerManager controllers;
-    Placement placement;
+    std::unique_ptr<scheduler::SchedulerApp> scheduler;
     SimulatedNodes nodes;
   };
 

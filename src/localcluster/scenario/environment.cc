@@ -11,6 +11,7 @@ StatusOr<kube::Json> Await(Environment& environment,
   auto answer = std::make_shared<std::optional<StatusOr<kube::Json>>>();
   call([answer](StatusOr<kube::Json> result) { *answer = std::move(result); });
   if (!environment.RunUntil([&] { return answer->has_value(); })) {
+    if (environment.interrupted()) return absl::CancelledError("interrupted");
     return absl::DeadlineExceededError("the cluster did not answer within a minute");
   }
   return std::move(**answer);

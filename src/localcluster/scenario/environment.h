@@ -24,8 +24,14 @@ class Environment {
   virtual void Advance(Duration span) = 0;
   // How long an expectation may take to become true. Zero where Settle leaves nothing to wait for.
   virtual Duration patience() const = 0;
-  // An object was made here. A cluster that outlives the scenario cleans up after it.
-  virtual void Created(const kube::Resource& resource, const kube::ObjectKey& key) = 0;
+  // The scenario has made this object.
+  virtual void Created(const kube::Resource& resource, const kube::Json& object) = 0;
+  // Whether the object is the scenario's to change. A cluster of its own is so altogether.
+  virtual bool Owns(std::string_view kind, const kube::ObjectKey& key) const = 0;
+  // Removes what was made from a cluster that outlives the scenario.
+  virtual Status CleanUp() { return absl::OkStatus(); }
+  // The user wants to stop.
+  virtual bool interrupted() const { return false; }
 };
 
 // Calls the API and waits for the answer: `call` receives the callback to pass on.

@@ -2,11 +2,86 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+
+#include "base/duration.h"
 #include "base/version.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/resources.h"
+#include "localcluster/scenario/manifest.h"
 
 namespace koord::scenario {
+namespace {
+
+using kube::Json;
+
+constexpr Duration kLongestWait = std::chrono::minutes(2);
+constexpr Duration kInterval = std::chrono::milliseconds(100);
+
+// The first Node that the scenario makes or changes; nothing if it leaves them alone.
+std::optional<std::string> NodeOf(const Scenario& scenario) {
+  const auto describe = [](std::string_view name, int line) {
+    return fmt::format("Node {} (line {})", name, line);
+  };
+  const auto is_node = [](const Json& manifest) {
+    return kube::FindString(manifest, {"kind"}) == "Node";
+  };
+  for (const Manifest& manifest : scenario.given) {
+    if (is_node(manifest.object)) return describe(KeyOf(manifest.object).name, manifest.line);
+  }
+  for (const Step& step : scenario.when) {
+    if (is_node(step.manifest)) return describe(KeyOf(step.manifest).name, step.line);
+    if (step.target.kind == "Node") return describe(step.target.name, step.line);
+  }
+  return {};
+}
+
+Status Clarified(std::string_view what, const Status& status) {
+  return Internal("{}: {}", what, Message(status));
+}
+
+}  // namespace
+
+std::optional<std::string> NeedsOwnCluster(const Scenario& scenario) {
+  for (const auto& [name, config] : {std::pair("scheduler", &scenario.scheduler_config),
+                                     std::pair("descheduler", &scenario.descheduler_config)}) {
+    if (!config->is_null()) {
+      return fmt::format("it configures the {}; a live cluster's runs already", name);
+    }
+  }
+  Duration total{0};
+  for (const Step& step : scenario.when) total += step.span;
+  if (total <= kLongestWait) return {};
+  return fmt::format("it lets {} pass; in real time at most {} are waited for",
+                     FormatDuration(total), FormatDuration(kLongestWait));
+}
+
+// Ctrl-C ends the scenario, not the clean-up.
+class LiveEnvironment::Signals {
+ public:
+  explicit Signals(LiveEnvironment& environment)
+      : environment_(environment), set_(environment.loop_.context(), SIGINT, SIGTERM) {
+    Wait();
+  }
+
+ private:
+  void Wait() {
+    set_.async_wait([this](const boost::system::error_code& error, int) {
+      if (error) return;
+      environment_.interrupted_ = true;
+      Wait();
+    });
+  }
+
+  LiveEnvironment& environment_;
+  boost::asio::signal_set set_;
+};
+
+LiveEnvironment::LiveEnvironment() : signals_(std::make_unique<Signals>(*this)) {}
+
+LiveEnvironment::~LiveEnvironment() = default;
 
 StatusOr<std::unique_ptr<LiveEnvironment>> LiveEnvironment::Connect(const std::string& kubeconfig) {
   std::unique_ptr<LiveEnvironment> environment(new LiveEnvironment());
@@ -16,47 +91,152 @@ StatusOr<std::unique_ptr<LiveEnvironment>> LiveEnvironment::Connect(const std::s
   environment->client_ = std::make_unique<kube::Client>(
       environment->loop_, std::move(transport),
       kube::Client::Options{.user_agent = fmt::format("koord-test/{}", kVersion)});
-  RETURN_IF_ERROR(environment->CreateNamespace());
   return environment;
 }
 
-Status LiveEnvironment::CreateNamespace() {
-  const kube::Json manifest{
-      {"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"generateName", "koord-test-"}}}};
-  const StatusOr<kube::Json> made = Await(*this, [&](kube::Client::Done done) {
+StatusOr<std::optional<std::string>> LiveEnvironment::WhyNot(const Scenario& scenario) {
+  if (auto reason = NeedsOwnCluster(scenario)) return reason;
+  const auto node = NodeOf(scenario);
+  if (!node) return std::nullopt;
+  ASSIGN_OR_RETURN(const Json nodes, Await(*this, [&](kube::Client::Done done) {
+                     client_->List(kube::kNodes, "", {}, std::move(done));
+                   }));
+  const kube::json::array* items = kube::FindArray(nodes, {"items"});
+  if (items == nullptr || items->empty()) return std::nullopt;
+  return fmt::format(
+      "it is about {}, but the cluster has nodes already, such as {}: pods would mix", *node,
+      kube::FindString(items->front(), {"metadata", "name"}));
+}
+
+Status LiveEnvironment::MakeNamespace() {
+  const Json manifest{{"apiVersion", "v1"},
+                      {"kind", "Namespace"},
+                      {"metadata",
+                       {{"generateName", "koord-test-"},
+                        {"labels", {{"app.kubernetes.io/managed-by", "koord-test"}}}}}};
+  const StatusOr<Json> made = Await(*this, [&](kube::Client::Done done) {
     client_->Create(kube::kNamespaces, "", manifest, {}, std::move(done));
   });
-  RETURN_IF_ERROR(made.status());
-  ns_ = kube::FindString(*made, {"metadata", "name"});
+  if (!made.ok()) return Clarified("cannot make a namespace", made.status());
+  ns_ = KeyOf(*made).name;
+  Created(kube::kNamespaces, *made);
   return absl::OkStatus();
 }
 
-LiveEnvironment::~LiveEnvironment() {
-  if (ns_.empty()) return;
-  cluster_scoped_.emplace_back(kube::kNamespaces, kube::ObjectKey{"", ns_});
-  for (auto it = cluster_scoped_.rbegin(); it != cluster_scoped_.rend(); ++it) {
-    // Best effort: what cannot be deleted now is not the scenario's fault.
-    (void)Await(*this, [&](kube::Client::Done done) {
-      client_->Delete(it->first, it->second, {.propagation_policy = "Background"}, std::move(done));
+// Pods are refused until the account exists that they run as. A cluster without the controller that
+// makes it may not need it either.
+void LiveEnvironment::WaitForServiceAccount(const std::string& ns) {
+  constexpr Duration kMost = std::chrono::seconds(10);
+  const SteadyTime end = loop_.clock().Steady() + kMost;
+  while (!interrupted_ && loop_.clock().Steady() < end) {
+    const StatusOr<Json> account = Await(*this, [&](kube::Client::Done done) {
+      client_->Get(kube::kServiceAccounts, {ns, "default"}, std::move(done));
     });
+    if (!kube::IsNotFound(account.status())) return;
+    Advance(kInterval);
   }
 }
 
-void LiveEnvironment::Created(const kube::Resource& resource, const kube::ObjectKey& key) {
-  if (!resource.namespaced) cluster_scoped_.emplace_back(resource, key);
+void LiveEnvironment::Created(const kube::Resource& resource, const Json& object) {
+  const kube::ObjectKey key = KeyOf(object);
+  const kube::json::array* finalizers = kube::FindArray(object, {"metadata", "finalizers"});
+  const bool known = std::any_of(made_.begin(), made_.end(), [&](const Made& made) {
+    return made.resource == resource && made.key == key;
+  });
+  if (!known) made_.push_back({resource, key, finalizers != nullptr && !finalizers->empty()});
+  if (resource == kube::kNamespaces && namespaces_.insert(key.name).second) {
+    WaitForServiceAccount(key.name);
+  }
+}
+
+bool LiveEnvironment::Owns(std::string_view kind, const kube::ObjectKey& key) const {
+  if (!key.ns.empty()) return namespaces_.contains(key.ns);
+  return std::any_of(made_.begin(), made_.end(), [&](const Made& made) {
+    return made.resource.kind == kind && made.key == key;
+  });
+}
+
+Status LiveEnvironment::CleanUp() {
+  interrupted_ = false;
+  for (const Made& made : made_) {
+    if (made.has_finalizers && made.resource != kube::kNamespaces) ReleaseFinalizers(made);
+  }
+  Status outcome = DeleteNamespaces();
+  // Last made, first removed: a definition outlives its objects, a class those that name it.
+  for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
+    if (made->resource.namespaced || made->resource == kube::kNamespaces) continue;
+    if (Status status = Delete(*made); !status.ok() && outcome.ok()) outcome = status;
+  }
+  return outcome;
+}
+
+void LiveEnvironment::ReleaseFinalizers(const Made& made) {
+  (void)Await(*this, [&](kube::Client::Done done) {
+    client_->Patch(made.resource, made.key, kube::PatchType::kMerge,
+                   Json{{"metadata", {{"finalizers", nullptr}}}}, {}, std::move(done));
+  });
+}
+
+// Waits until they are gone where the next scenario could trip over them: over pods on a node of
+// the same name, or a namespace that the file names.
+Status LiveEnvironment::DeleteNamespaces() {
+  constexpr Duration kMost = std::chrono::minutes(1);
+  std::vector<Made> pending;
+  for (const std::string& ns : namespaces_) pending.push_back({kube::kNamespaces, {"", ns}});
+  Status outcome;
+  for (const Made& made : pending) {
+    if (Status status = Delete(made); !status.ok() && outcome.ok()) outcome = status;
+    // Nobody needs these pods to end in peace.
+    (void)Await(*this, [&](kube::Client::Done done) {
+      client_->DeleteCollection(kube::kPods, made.key.name, {}, {.grace_period_seconds = 0},
+                                std::move(done));
+    });
+  }
+  RETURN_IF_ERROR(outcome);
+  const bool named = namespaces_.size() > 1;
+  const bool nodes = std::any_of(made_.begin(), made_.end(),
+                                 [](const Made& made) { return made.resource == kube::kNodes; });
+  if (!named && !nodes) return absl::OkStatus();
+  const SteadyTime end = loop_.clock().Steady() + kMost;
+  while (!pending.empty()) {
+    if (IsGone(pending.back())) {
+      pending.pop_back();
+    } else if (interrupted_ || loop_.clock().Steady() > end) {
+      return Internal("Namespace {} is still being deleted", pending.back().key.name);
+    } else {
+      Advance(kInterval);
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool LiveEnvironment::IsGone(const Made& made) {
+  return kube::IsNotFound(Await(*this, [&](kube::Client::Done done) {
+                            client_->Get(made.resource, made.key, std::move(done));
+                          }).status());
+}
+
+Status LiveEnvironment::Delete(const Made& made) {
+  const Status status = Await(*this, [&](kube::Client::Done done) {
+                          client_->Delete(made.resource, made.key,
+                                          {.propagation_policy = "Background"}, std::move(done));
+                        }).status();
+  if (status.ok() || kube::IsNotFound(status)) return absl::OkStatus();
+  return Clarified(fmt::format("{} {} cannot be deleted", made.resource.kind, made.key.name),
+                   status);
 }
 
 bool LiveEnvironment::RunUntil(const std::function<bool()>& done) {
   const SteadyTime deadline = loop_.clock().Steady() + std::chrono::minutes(1);
-  while (!done() && loop_.clock().Steady() < deadline) {
-    loop_.RunOnce(std::chrono::milliseconds(100));
-  }
+  while (!done() && !interrupted_ && loop_.clock().Steady() < deadline) loop_.RunOnce(kInterval);
   return done();
 }
 
 void LiveEnvironment::Advance(Duration span) {
   const SteadyTime end = loop_.clock().Steady() + span;
-  while (loop_.clock().Steady() < end) loop_.RunOnce(end - loop_.clock().Steady());
+  while (!interrupted_ && loop_.clock().Steady() < end) {
+    loop_.RunOnce(end - loop_.clock().Steady());
+  }
 }
 
 }  // namespace koord::scenario

@@ -28,6 +28,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"OtherValue", R"({"a":1})", R"({"a":2})", false},
                       Case{"MissingMember", R"({"a":1})", R"({"b":1})", false},
                       Case{"NullMeansAbsent", R"({"a":null})", R"({"b":1})", true},
+                      Case{"NullBelowWhatIsAbsent", R"({"a":{"b":null}})", R"({"c":1})", true},
+                      Case{"EmptyObjectIsNotAbsent", R"({"a":{}})", R"({"c":1})", false},
                       Case{"NullButPresent", R"({"a":null})", R"({"a":1})", false},
                       Case{"ListContainsInAnyOrder", R"([2,1])", R"([1,3,2])", true},
                       Case{"ListLacksOne", R"([4])", R"([1,3,2])", false},

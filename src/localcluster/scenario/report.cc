@@ -48,7 +48,8 @@ std::string JunitCase(const Result& result) {
       fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
                   EscapeXml(result.file), EscapeXml(result.name), Seconds(result.elapsed));
   if (result.outcome.kind == Kind::kPassed) return xml + "/>\n";
-  const char* element = result.outcome.kind == Kind::kFailed ? "failure" : "error";
+  constexpr std::string_view kElements[] = {"", "failure", "error", "skipped"};
+  const std::string_view element = kElements[static_cast<int>(result.outcome.kind)];
   const auto& report = result.outcome.report;
   xml += fmt::format(">\n    <{} message=\"{}\">", element,
                      EscapeXml(report.empty() ? "" : report.front()));
@@ -59,8 +60,8 @@ std::string JunitCase(const Result& result) {
 }  // namespace
 
 std::string FormatResult(const Result& result, bool color) {
-  constexpr std::string_view kWords[] = {"ok  ", "FAIL", "ERR "};
-  constexpr std::string_view kColors[] = {"\033[32m", "\033[31m", "\033[33m"};
+  constexpr std::string_view kWords[] = {"ok  ", "FAIL", "ERR ", "SKIP"};
+  constexpr std::string_view kColors[] = {"\033[32m", "\033[31m", "\033[31m", "\033[33m"};
   const int kind = static_cast<int>(result.outcome.kind);
   std::string text = fmt::format("{}{}{} {}:{} {} ({:.0f} ms)", color ? kColors[kind] : "",
                                  kWords[kind], color ? "\033[0m" : "", result.file, result.line,
@@ -74,15 +75,17 @@ std::string FormatSummary(const std::vector<Result>& results, Duration elapsed) 
   std::string text = fmt::format("{} passed, {} failed", CountOf(results, Kind::kPassed),
                                  CountOf(results, Kind::kFailed));
   if (errors > 0) text += fmt::format(", {} could not run", errors);
+  const size_t skipped = CountOf(results, Kind::kSkipped);
+  if (skipped > 0) text += fmt::format(", {} skipped", skipped);
   return text + fmt::format(" in {:.1f} s", Seconds(elapsed));
 }
 
 std::string FormatJunit(const std::vector<Result>& results, Duration elapsed) {
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"koord test\" tests=\"{}\" "
-      "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n",
+      "failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n",
       results.size(), CountOf(results, Kind::kFailed), CountOf(results, Kind::kError),
-      Seconds(elapsed));
+      CountOf(results, Kind::kSkipped), Seconds(elapsed));
   for (const Result& result : results) xml += JunitCase(result);
   return xml + "</testsuite>\n";
 }

@@ -52,6 +52,8 @@ class Run {
   Status WriteStatus(const Found& found, const Json& object);
   Status Delete(const Target& target);
   Status Patch(const Step& step);
+  Status Evict(const Target& target);
+  bool CheckRefusal(const std::string& where, const Step& step, const Status& status);
 
   // Nothing found wrong: empty.
   StatusOr<Lines> Check(const Expectation& expectation);
@@ -62,11 +64,25 @@ class Run {
   StatusOr<Lines> CheckEvent(const EventPattern& pattern);
   bool CheckAll(const std::vector<Expectation>& expectations, const std::string& where);
 
+  StatusOr<Resource> FindKind(std::string_view api_version, std::string_view kind);
   StatusOr<Found> Find(const Target& target);
+  Status CheckOwned(const Found& found);
   StatusOr<Json> Get(const Found& found);
   StatusOr<Json> List(const Resource& resource, const std::string& ns,
                       const kube::ListOptions& options);
   bool Fail(const std::string& where, const Status& status);
+  // Calls `attempt` until `enough` holds for what it returns, or for so long.
+  template <class Attempt, class Enough>
+  auto Retry(Duration most, Attempt attempt, Enough enough) {
+    constexpr Duration kInterval = std::chrono::milliseconds(200);
+    auto result = attempt();
+    for (Duration waited{0}; waited < most && !enough(result); waited += kInterval) {
+      if (environment_.interrupted()) break;
+      environment_.Advance(kInterval);
+      result = attempt();
+    }
+    return result;
+  }
 
   const Scenario& scenario_;
   Environment& environment_;
@@ -75,11 +91,26 @@ class Run {
   Outcome outcome_;
 };
 
+// A definition that was just made may take a moment to be served.
+StatusOr<Resource> Run::FindKind(std::string_view api_version, std::string_view kind) {
+  const Duration most = std::min<Duration>(environment_.patience(), std::chrono::seconds(5));
+  return Retry(
+      most, [&] { return kinds_.Find(api_version, kind); },
+      [](const StatusOr<Resource>& found) { return found.ok(); });
+}
+
 StatusOr<Run::Found> Run::Find(const Target& target) {
-  ASSIGN_OR_RETURN(const Resource resource, kinds_.Find(target.api_version, target.kind));
+  ASSIGN_OR_RETURN(const Resource resource, FindKind(target.api_version, target.kind));
   std::string ns;
   if (resource.namespaced) ns = target.ns.empty() ? environment_.default_namespace() : target.ns;
   return Found{resource, {ns, target.name}};
+}
+
+Status Run::CheckOwned(const Found& found) {
+  if (environment_.Owns(found.resource.kind, found.key)) return absl::OkStatus();
+  return FailedPrecondition(
+      "{} {} was not made by this scenario; on a live cluster nothing else is changed",
+      found.resource.kind, found.key.ToString());
 }
 
 StatusOr<Json> Run::Get(const Found& found) {
@@ -96,12 +127,17 @@ StatusOr<Json> Run::List(const Resource& resource, const std::string& ns,
 }
 
 Status Run::Apply(const Json& manifest, bool create_only) {
-  ASSIGN_OR_RETURN(const Resource resource, kinds_.Find(kube::FindString(manifest, {"apiVersion"}),
-                                                        kube::FindString(manifest, {"kind"})));
+  ASSIGN_OR_RETURN(const Resource resource, FindKind(kube::FindString(manifest, {"apiVersion"}),
+                                                     kube::FindString(manifest, {"kind"})));
   const Json object = CompleteManifest(manifest, resource, environment_.default_namespace());
   const Found found{resource, KeyOf(object)};
   if (found.key.name.empty() && kube::FindString(object, {"metadata", "generateName"}).empty()) {
     return InvalidArgument("a {} needs metadata.name", resource.kind);
+  }
+  if (resource.namespaced) {
+    RETURN_IF_ERROR(CheckOwned(found));
+  } else if (!create_only && !environment_.Owns(resource.kind, found.key) && Get(found).ok()) {
+    return CheckOwned(found);
   }
   const StatusOr<Json> written = Await(environment_, [&](kube::Client::Done done) {
     kube::WriteOptions options{.field_manager = kFieldManager, .force = !create_only};
@@ -114,7 +150,7 @@ Status Run::Apply(const Json& manifest, bool create_only) {
   });
   RETURN_IF_ERROR(written.status());
   const Found made{resource, KeyOf(*written)};
-  environment_.Created(made.resource, made.key);
+  environment_.Created(resource, *written);
   return WriteStatus(made, object);
 }
 
@@ -133,6 +169,7 @@ Status Run::WriteStatus(const Found& found, const Json& object) {
 
 Status Run::Delete(const Target& target) {
   ASSIGN_OR_RETURN(const Found found, Find(target));
+  RETURN_IF_ERROR(CheckOwned(found));
   return Await(environment_,
                [&](kube::Client::Done done) {
                  environment_.client().Delete(found.resource, found.key,
@@ -144,6 +181,7 @@ Status Run::Delete(const Target& target) {
 
 Status Run::Patch(const Step& step) {
   ASSIGN_OR_RETURN(const Found found, Find(step.target));
+  RETURN_IF_ERROR(CheckOwned(found));
   return Await(environment_,
                [&](kube::Client::Done done) {
                  environment_.client().Patch(
@@ -152,6 +190,30 @@ Status Run::Patch(const Step& step) {
                      std::move(done));
                })
       .status();
+}
+
+Status Run::Evict(const Target& target) {
+  ASSIGN_OR_RETURN(const Found found, Find(target));
+  RETURN_IF_ERROR(CheckOwned(found));
+  const Json eviction{{"apiVersion", "policy/v1"},
+                      {"kind", "Eviction"},
+                      {"metadata", {{"name", found.key.name}, {"namespace", found.key.ns}}}};
+  return Await(environment_,
+               [&](kube::Client::Done done) {
+                 environment_.client().CreateSubresource(found.resource, found.key, "eviction",
+                                                         eviction, std::move(done));
+               })
+      .status();
+}
+
+// A step that is to be refused is an expectation, too.
+bool Run::CheckRefusal(const std::string& where, const Step& step, const Status& status) {
+  if (!status.ok() && MatchText(step.error, Message(status))) return true;
+  outcome_.kind = Outcome::Kind::kFailed;
+  outcome_.report = {
+      where + ": the step is not refused as expected", "  error", "    - expected " + step.error,
+      "    + found    " + (status.ok() ? "(accepted)" : std::string(Message(status)))};
+  return false;
 }
 
 Status Run::RunStep(const Step& step) {
@@ -164,6 +226,8 @@ Status Run::RunStep(const Step& step) {
       return Delete(step.target);
     case Step::Kind::kPatch:
       return Patch(step);
+    case Step::Kind::kEvict:
+      return Evict(step.target);
     case Step::Kind::kAdvance:
       environment_.Advance(step.span);
       return absl::OkStatus();
@@ -231,6 +295,9 @@ StatusOr<Lines> Run::CheckEvent(const EventPattern& pattern) {
   ASSIGN_OR_RETURN(const Json list, List(kube::kEvents, "", {}));
   Lines others;
   for (const Json& event : *kube::FindArray(list, {"items"})) {
+    const ObjectKey about{std::string(kube::FindString(event, {"involvedObject", "namespace"})),
+                          std::string(kube::FindString(event, {"involvedObject", "name"}))};
+    if (!environment_.Owns(kube::FindString(event, {"involvedObject", "kind"}), about)) continue;
     if (EventMatches(pattern, event)) return Lines();
     others.push_back(fmt::format("  {} {}/{}: {}", kube::FindString(event, {"reason"}),
                                  kube::FindString(event, {"involvedObject", "kind"}),
@@ -259,12 +326,9 @@ StatusOr<Lines> Run::CheckOnce(const Expectation& expectation) {
 }
 
 StatusOr<Lines> Run::Check(const Expectation& expectation) {
-  constexpr Duration kInterval = std::chrono::milliseconds(200);
-  for (Duration waited{0};; waited += kInterval) {
-    StatusOr<Lines> lines = CheckOnce(expectation);
-    if (!lines.ok() || lines->empty() || waited >= environment_.patience()) return lines;
-    environment_.Advance(kInterval);
-  }
+  return Retry(
+      environment_.patience(), [&] { return CheckOnce(expectation); },
+      [](const StatusOr<Lines>& lines) { return !lines.ok() || lines->empty(); });
 }
 
 bool Run::Fail(const std::string& where, const Status& status) {
@@ -303,7 +367,10 @@ Outcome Run::Execute() {
     const Step& step = scenario_.when[i];
     const std::string at = fmt::format("when[{}] (line {})", i, step.line);
     progress_(at);
-    if (Status status = RunStep(step); !status.ok()) {
+    const Status status = RunStep(step);
+    if (!step.error.empty()) {
+      if (!CheckRefusal(at, step, status)) return outcome_;
+    } else if (!status.ok()) {
       Fail(at, status);
       return outcome_;
     }

@@ -9,7 +9,7 @@
 namespace koord::scenario {
 
 struct Outcome {
-  enum class Kind { kPassed, kFailed, kError };
+  enum class Kind { kPassed, kFailed, kError, kSkipped };
   Kind kind = Kind::kPassed;
   std::vector<std::string> report;  // lines that say what was expected and what was found
 };

@@ -122,15 +122,48 @@ StatusOr<Step> ReadPatch(const Reader& at, Step step) {
   return step;
 }
 
-StatusOr<Step> ReadStep(const Reader& at) {
-  RETURN_IF_ERROR(at.CheckMembers({"apply", "create", "delete", "patch", "advance", "expect"}));
-  if (at.value().get_object().size() != 1) {
-    return at.Error("a step is one of apply, create, delete, patch, advance, expect");
+// What an eviction names is always a pod.
+StatusOr<Target> ReadPod(const Reader& at) {
+  RETURN_IF_ERROR(at.CheckMembers({"name", "namespace"}));
+  Target target;
+  target.kind = "Pod";
+  ASSIGN_OR_RETURN(target.name, at.String("name", true));
+  ASSIGN_OR_RETURN(target.ns, at.String("namespace"));
+  return target;
+}
+
+// Beside its verb a step may say how the cluster refuses it.
+Status ReadError(const Reader& at, Step& step) {
+  const Json* error = at.Member("error");
+  if (error == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckPatterns(at.At("error", *error)));
+  ASSIGN_OR_RETURN(step.error, at.String("error"));
+  if (step.error.empty()) return at.At("error", *error).Error("expected a text or /regex/");
+  if (at.Member("advance") != nullptr || at.Member("expect") != nullptr) {
+    return at.At("error", *error).Error("only what changes the cluster can be refused");
   }
+  return absl::OkStatus();
+}
+
+StatusOr<std::string_view> VerbOf(const Reader& at) {
+  std::string_view verb;
+  for (const auto& [name, value] : at.value().get_object()) {
+    if (name == "error") continue;
+    if (!verb.empty()) verb = "several";
+    if (verb.empty()) verb = name;
+  }
+  if (!verb.empty() && verb != "several") return verb;
+  return at.Error("a step is one of apply, create, delete, patch, evict, advance, expect");
+}
+
+StatusOr<Step> ReadStep(const Reader& at) {
+  RETURN_IF_ERROR(at.CheckMembers(
+      {"apply", "create", "delete", "patch", "evict", "advance", "expect", "error"}));
   Step step;
   step.line = at.line();
-  const auto& [name, value] = *at.value().get_object().begin();
-  const std::string_view verb = name;
+  RETURN_IF_ERROR(ReadError(at, step));
+  ASSIGN_OR_RETURN(const std::string_view verb, VerbOf(at));
+  const Json& value = *at.Member(verb);
   const Reader below = at.At(verb, value);
   if (verb == "apply" || verb == "create") {
     step.kind = verb == "apply" ? Step::Kind::kApply : Step::Kind::kCreate;
@@ -140,6 +173,9 @@ StatusOr<Step> ReadStep(const Reader& at) {
     ASSIGN_OR_RETURN(step.target, ReadTarget(below, true));
   } else if (verb == "patch") {
     return ReadPatch(below, std::move(step));
+  } else if (verb == "evict") {
+    step.kind = Step::Kind::kEvict;
+    ASSIGN_OR_RETURN(step.target, ReadPod(below));
   } else if (verb == "advance") {
     step.kind = Step::Kind::kAdvance;
     ASSIGN_OR_RETURN(step.span, ReadSpan(below));

@@ -38,15 +38,16 @@ struct Expectation {
 };
 
 struct Step {
-  enum class Kind { kApply, kCreate, kDelete, kPatch, kAdvance, kExpect };
+  enum class Kind { kApply, kCreate, kDelete, kPatch, kEvict, kAdvance, kExpect };
   Kind kind = Kind::kApply;
   int line = 0;
   kube::Json manifest;                    // kApply, kCreate
-  Target target;                          // kDelete, kPatch
+  Target target;                          // kDelete, kPatch, kEvict
   kube::Json merge;                       // kPatch
   std::string subresource;                // kPatch: "status", ...
   Duration span{0};                       // kAdvance
   std::vector<Expectation> expectations;  // kExpect
+  std::string error;  // the cluster must refuse the step with this text; empty: it must not
 };
 
 struct Manifest {

@@ -1,5 +1,7 @@
 #include "localcluster/scenario/virtual_environment.h"
 
+#include "scheduler/config/load_configuration.h"
+
 namespace koord::scenario {
 
 StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Scenario& scenario) {
@@ -9,6 +11,11 @@ StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Sc
   options.nodes = 0;
   options.load = "flat";
   options.adopt_nodes = true;
+  if (!scenario.scheduler_config.is_null()) {
+    ASSIGN_OR_RETURN(auto loaded, scheduler::LoadConfiguration(
+                                      kube::Serialize(scenario.scheduler_config), scenario.file));
+    options.scheduler = std::move(loaded.configuration);
+  }
   ASSIGN_OR_RETURN(environment->cluster_,
                    localcluster::LocalCluster::Start(environment->loop_, std::move(options)));
   localcluster::LocalCluster& cluster = *environment->cluster_;

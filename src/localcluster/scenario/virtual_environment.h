@@ -19,7 +19,8 @@ class VirtualEnvironment final : public Environment {
   void Settle() override;
   void Advance(Duration span) override;
   Duration patience() const override { return Duration::zero(); }
-  void Created(const kube::Resource&, const kube::ObjectKey&) override {}
+  void Created(const kube::Resource&, const kube::Json&) override {}
+  bool Owns(std::string_view, const kube::ObjectKey&) const override { return true; }
 
  private:
   VirtualEnvironment() = default;

@@ -1,7 +1,6 @@
 #include "localcluster/apiserver/serving/authentication.h"
 
 #include <openssl/crypto.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <array>
@@ -10,12 +9,14 @@
 #include "base/log.h"
 #include "base/string_map.h"
 #include "base/strings.h"
+#include "kube/serving/bearer_token.h"
+#include "kube/serving/response_text.h"
 #include "localcluster/apiserver/serving/impersonation.h"
-#include "localcluster/apiserver/serving/response_text.h"
 
 namespace koord::apiserver {
 namespace {
 
+constexpr char kAuthenticated[] = "system:authenticated";
 constexpr std::string_view kOpenPaths[] = {"/healthz", "/livez", "/readyz", "/version"};
 
 // What nobody in particular may ask for: these paths and what is below them.
@@ -33,21 +34,6 @@ kube::UserInfo Anonymous() {
   return user;
 }
 
-std::string_view BearerToken(const kube::Headers& headers) {
-  const std::string_view value = headers.Get("Authorization");
-  constexpr std::string_view kScheme = "Bearer ";
-  if (!EqualsIgnoreCase(value.substr(0, kScheme.size()), kScheme)) return {};
-  return Trim(value.substr(kScheme.size()));
-}
-
-// Comparing digests takes the same time however much of a token is right.
-std::string Digest(std::string_view text) {
-  std::string digest(SHA256_DIGEST_LENGTH, '\0');
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-         reinterpret_cast<unsigned char*>(digest.data()));
-  return digest;
-}
-
 bool SameSecret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -63,7 +49,7 @@ kube::HttpResponse Unauthorized() {
   error.code = 401;
   error.reason = "Unauthorized";
   error.message = "Unauthorized";
-  return ErrorResponse(error);
+  return kube::ErrorResponse(error);
 }
 
 // One line of comma-separated values; a quoted one may hold commas, and "" for a quote.
@@ -149,7 +135,7 @@ class Authenticator::TokenCache {
 Authenticator::Authenticator(const Clock& clock, Options options, kube::HttpHandler& next)
     : clock_(clock),
       options_([&options] {
-        for (StaticToken& token : options.tokens) token.token = Digest(token.token);
+        for (StaticToken& token : options.tokens) token.token = kube::SecretDigest(token.token);
         return std::move(options);
       }()),
       verified_(std::make_unique<TokenCache>()),
@@ -166,30 +152,36 @@ void Authenticator::Handle(kube::HttpRequest request,
   }
   if (*user) {
     request.user = std::move(**user);
-    AddGroup(*request.user, "system:authenticated");
+    AddGroup(*request.user, kAuthenticated);
   } else if (IsOpen(request.target)) {
     request.user = Anonymous();
   } else {
     return response->Finish(Unauthorized());
   }
   if (const Status status = Impersonate(request); !status.ok()) {
-    return response->Finish(ErrorResponse(*kube::AsApiError(status)));
+    return response->Finish(kube::ErrorResponse(*kube::AsApiError(status)));
   }
   next_.Handle(std::move(request), std::move(response));
+}
+
+StatusOr<kube::UserInfo> Authenticator::Review(std::string_view token) const {
+  ASSIGN_OR_RETURN(kube::UserInfo user, UserOfToken(token));
+  AddGroup(user, kAuthenticated);
+  return user;
 }
 
 StatusOr<std::optional<kube::UserInfo>> Authenticator::UserOf(
     const kube::HttpRequest& request) const {
   if (request.user) return request.user;
   if (!request.headers.Has("Authorization")) return std::optional<kube::UserInfo>();
-  const std::string_view token = BearerToken(request.headers);
+  const std::string_view token = kube::BearerToken(request.headers);
   if (token.empty()) return absl::UnauthenticatedError("only bearer tokens are understood");
   ASSIGN_OR_RETURN(kube::UserInfo user, UserOfToken(token));
   return std::optional(std::move(user));
 }
 
 StatusOr<kube::UserInfo> Authenticator::UserOfToken(std::string_view token) const {
-  const std::string digest = Digest(token);
+  const std::string digest = kube::SecretDigest(token);
   const kube::UserInfo* found = nullptr;
   for (const StaticToken& known : options_.tokens) {
     if (SameSecret(known.token, digest)) found = &known.user;

@@ -43,6 +43,9 @@ class Authenticator final : public kube::HttpHandler {
 
   void Handle(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) override;
 
+  // Whom a bearer token stands for, as its requests would be seen.
+  StatusOr<kube::UserInfo> Review(std::string_view token) const;
+
  private:
   class TokenCache;
 

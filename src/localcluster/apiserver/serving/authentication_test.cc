@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "base/virtual_loop.h"
 #include "kube/json.h"
-#include "localcluster/apiserver/serving/x509.h"
+#include "kube/serving/x509.h"
 
 namespace koord::apiserver {
 namespace {
@@ -37,7 +37,7 @@ class Recorder final : public kube::HttpHandler, public kube::ResponseWriter {
 class AuthenticationTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    tokens_ = *ServiceAccountTokens::Make(*GenerateKey());
+    tokens_ = *ServiceAccountTokens::Make(*kube::GenerateKey());
     options_.tokens = {AdminToken("s3cret"), {"jane-token", {"jane", "7", {"dev"}, {}}}};
     options_.service_accounts = tokens_.get();
   }
@@ -158,6 +158,19 @@ TEST_F(AuthenticationTest, ATokenEndsWithItsAccount) {
   EXPECT_THAT(AskWith("Authorization", "Bearer " + token), HasSubstr("401 "));
 }
 
+TEST_F(AuthenticationTest, ReviewsATokenAsItsRequestsAreSeen) {
+  Ask({});
+  const auto builder = authenticator_->Review(*tokens_->Issue(ClaimsForAnHour()));
+  ASSERT_TRUE(builder.ok()) << builder.status();
+  EXPECT_EQ(builder->name, "system:serviceaccount:kube-system:builder");
+  EXPECT_EQ(builder->uid, "u-1");
+  EXPECT_THAT(builder->groups,
+              ElementsAre("system:serviceaccounts", "system:serviceaccounts:kube-system",
+                          "system:authenticated"));
+  EXPECT_EQ(authenticator_->Review("jane-token")->name, "jane");
+  EXPECT_FALSE(authenticator_->Review("made up").ok());
+}
+
 TEST_F(AuthenticationTest, ATokenForAnotherAudienceIsRefused) {
   auto claims = ClaimsForAnHour();
   claims.audiences = {"vault"};
@@ -174,7 +187,7 @@ TEST_F(AuthenticationTest, AlteredAndForeignTokensAreRefused) {
   auto masters = ClaimsForAnHour();
   masters.name = "other";
   const std::string foreign =
-      *(*ServiceAccountTokens::Make(*GenerateKey()))->Issue(ClaimsForAnHour());
+      *(*ServiceAccountTokens::Make(*kube::GenerateKey()))->Issue(ClaimsForAnHour());
   const std::string other = *tokens_->Issue(masters);
   const std::string_view other_payload = Split(other, '.')[1];
   const std::string none = Base64UrlEncode(R"({"alg":"none","typ":"JWT"})");

@@ -8,9 +8,9 @@
 
 #include "base/log.h"
 #include "base/strings.h"
-#include "localcluster/apiserver/serving/host_policy.h"
-#include "localcluster/apiserver/serving/openssl_ptr.h"
-#include "localcluster/apiserver/serving/private_file.h"
+#include "kube/serving/host_policy.h"
+#include "kube/serving/openssl_ptr.h"
+#include "kube/serving/private_file.h"
 
 namespace koord::apiserver {
 namespace {
@@ -21,12 +21,12 @@ constexpr Duration kLeafLife = std::chrono::hours(24 * 365);
 constexpr Duration kBackdate = std::chrono::minutes(5);
 constexpr size_t kTokenBytes = 32;
 
-WallTime RenewalOf(const CertificateFacts& facts) {
+WallTime RenewalOf(const kube::CertificateFacts& facts) {
   return facts.from + (facts.until - facts.from) * 2 / 3;
 }
 
 std::vector<std::string> ServingNames(const std::vector<std::string>& more) {
-  std::vector<std::string> names = OwnHostNames();
+  std::vector<std::string> names = kube::OwnHostNames();
   names.insert(names.end(), more.begin(), more.end());
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -42,19 +42,19 @@ class Vault {
   WallTime renew_at() const { return renew_at_; }
 
   // The pair kept under `name`, or a new one if there is none that will do.
-  StatusOr<KeyPair> Certificate(const std::string& name, CertificateRequest request, Duration life,
-                                const KeyPair* issuer) {
-    ASSIGN_OR_RETURN(KeyPair pair, LoadPair(name));
-    StatusOr<CertificateFacts> facts = Inspect(pair);
+  StatusOr<kube::KeyPair> Certificate(const std::string& name, kube::CertificateRequest request,
+                                      Duration life, const kube::KeyPair* issuer) {
+    ASSIGN_OR_RETURN(kube::KeyPair pair, LoadPair(name));
+    StatusOr<kube::CertificateFacts> facts = kube::Inspect(pair);
     if (!facts.ok() || !WillDo(pair, *facts, request, issuer)) {
       request.from = now_ - kBackdate;
       request.until = now_ + life;
-      ASSIGN_OR_RETURN(pair, IssueCertificate(request, issuer));
-      RETURN_IF_ERROR(WritePrivateFile(PathOf(name + ".key"), pair.key));
-      RETURN_IF_ERROR(WritePrivateFile(PathOf(name + ".crt"), pair.certificate));
+      ASSIGN_OR_RETURN(pair, kube::IssueCertificate(request, issuer));
+      RETURN_IF_ERROR(kube::WritePrivateFile(PathOf(name + ".key"), pair.key));
+      RETURN_IF_ERROR(kube::WritePrivateFile(PathOf(name + ".crt"), pair.certificate));
       LOG_V(1, "Made a certificate", {"name", request.common_name},
             {"file", PathOf(name + ".crt")});
-      facts = Inspect(pair);
+      facts = kube::Inspect(pair);
       if (!facts.ok()) return facts.status();
     }
     renew_at_ = std::min(renew_at_, RenewalOf(*facts));
@@ -67,7 +67,7 @@ class Vault {
     ASSIGN_OR_RETURN(std::string kept, LoadOrEmpty(file));
     if (!kept.empty()) return kept;
     ASSIGN_OR_RETURN(std::string made, make());
-    RETURN_IF_ERROR(WritePrivateFile(PathOf(file), made));
+    RETURN_IF_ERROR(kube::WritePrivateFile(PathOf(file), made));
     return made;
   }
 
@@ -75,21 +75,21 @@ class Vault {
   std::string PathOf(const std::string& file) const { return directory_ + "/" + file; }
 
   StatusOr<std::string> LoadOrEmpty(const std::string& file) const {
-    StatusOr<std::string> text = ReadPrivateFile(PathOf(file));
+    StatusOr<std::string> text = kube::ReadPrivateFile(PathOf(file));
     if (text.status().code() == absl::StatusCode::kNotFound) return std::string();
     return text;
   }
-  StatusOr<KeyPair> LoadPair(const std::string& name) const {
+  StatusOr<kube::KeyPair> LoadPair(const std::string& name) const {
     ASSIGN_OR_RETURN(std::string certificate, LoadOrEmpty(name + ".crt"));
     ASSIGN_OR_RETURN(std::string key, LoadOrEmpty(name + ".key"));
-    return KeyPair{std::move(certificate), std::move(key)};
+    return kube::KeyPair{std::move(certificate), std::move(key)};
   }
-  bool WillDo(const KeyPair& pair, const CertificateFacts& facts, const CertificateRequest& request,
-              const KeyPair* issuer) const {
+  bool WillDo(const kube::KeyPair& pair, const kube::CertificateFacts& facts,
+              const kube::CertificateRequest& request, const kube::KeyPair* issuer) const {
     return facts.from <= now_ && now_ < RenewalOf(facts) &&
            std::includes(facts.names.begin(), facts.names.end(), request.names.begin(),
                          request.names.end()) &&
-           IsIssuedBy(pair.certificate, issuer ? issuer->certificate : pair.certificate);
+           kube::IsIssuedBy(pair.certificate, issuer ? issuer->certificate : pair.certificate);
   }
 
   const std::string directory_;
@@ -99,7 +99,7 @@ class Vault {
 
 StatusOr<std::string> MakeToken() {
   std::array<unsigned char, kTokenBytes> bytes;
-  if (RAND_bytes(bytes.data(), bytes.size()) != 1) return OpensslError("cannot make a token");
+  if (RAND_bytes(bytes.data(), bytes.size()) != 1) return kube::OpensslError("cannot make a token");
   return Base64UrlEncode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
@@ -107,25 +107,26 @@ StatusOr<std::string> MakeToken() {
 
 StatusOr<Credentials> LoadOrMakeCredentials(const std::string& directory,
                                             const std::vector<std::string>& names, WallTime now) {
-  RETURN_IF_ERROR(MakePrivateDirectory(directory));
+  RETURN_IF_ERROR(kube::MakePrivateDirectory(directory));
   Vault vault(directory, now);
-  ASSIGN_OR_RETURN(
-      const KeyPair authority,
-      vault.Certificate("ca", {CertificateUse::kAuthority, "koord-ca"}, kAuthorityLife, nullptr));
+  ASSIGN_OR_RETURN(const kube::KeyPair authority,
+                   vault.Certificate("ca", {kube::CertificateUse::kAuthority, "koord-ca"},
+                                     kAuthorityLife, nullptr));
   Credentials credentials;
   credentials.ca = authority.certificate;
   ASSIGN_OR_RETURN(
       credentials.serving,
       vault.Certificate("server",
-                        {CertificateUse::kServer, "kube-apiserver", {}, ServingNames(names)},
+                        {kube::CertificateUse::kServer, "kube-apiserver", {}, ServingNames(names)},
                         kLeafLife, &authority));
   ASSIGN_OR_RETURN(
       credentials.admin,
-      vault.Certificate("admin", {CertificateUse::kClient, "kubernetes-admin", {"system:masters"}},
+      vault.Certificate("admin",
+                        {kube::CertificateUse::kClient, "kubernetes-admin", {"system:masters"}},
                         kLeafLife, &authority));
   ASSIGN_OR_RETURN(credentials.admin_token, vault.Secret("admin.token", MakeToken));
   ASSIGN_OR_RETURN(credentials.service_account_key,
-                   vault.Secret("service-account.key", GenerateKey));
+                   vault.Secret("service-account.key", kube::GenerateKey));
   credentials.renew_at = vault.renew_at();
   return credentials;
 }
@@ -158,7 +159,7 @@ current-context: {0}
 
 Status WriteAdminKubeconfig(const std::string& path, const Credentials& credentials,
                             const std::string& url, const std::string& cluster) {
-  return WritePrivateFile(path, AdminKubeconfig(credentials, url, cluster));
+  return kube::WritePrivateFile(path, AdminKubeconfig(credentials, url, cluster));
 }
 
 }  // namespace koord::apiserver

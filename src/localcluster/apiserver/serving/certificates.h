@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "localcluster/apiserver/serving/http_server.h"
-#include "localcluster/apiserver/serving/x509.h"
+#include "kube/serving/http_server.h"
+#include "kube/serving/x509.h"
 
 namespace koord::apiserver {
 
@@ -16,13 +16,13 @@ namespace koord::apiserver {
 // so is a serving certificate that lacks a name.
 struct Credentials {
   std::string ca;  // certificate
-  KeyPair serving;
-  KeyPair admin;                    // kubernetes-admin of the group system:masters
+  kube::KeyPair serving;
+  kube::KeyPair admin;              // kubernetes-admin of the group system:masters
   std::string admin_token;          // a bearer token with the same rights
   std::string service_account_key;  // signs the tokens of service accounts
   WallTime renew_at;                // when the next of the certificates is due
 
-  TlsIdentity tls() const { return {serving.certificate, serving.key, ca}; }
+  kube::TlsIdentity tls() const { return {serving.certificate, serving.key, ca}; }
 };
 
 // `names` are further host names and addresses for the serving certificate, besides loopback, this

@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "base/temp_dir.h"
 #include "base/virtual_loop.h"
-#include "localcluster/apiserver/serving/private_file.h"
+#include "kube/serving/private_file.h"
 
 namespace koord::apiserver {
 namespace {
@@ -76,9 +76,9 @@ TEST_F(CertificatesTest, ANewAuthorityIssuesEverythingAnew) {
   const Credentials first = Load(now_);
   const Credentials later = Load(now_ + 2500 * kDay);
   EXPECT_NE(later.ca, first.ca);
-  EXPECT_TRUE(IsIssuedBy(later.serving.certificate, later.ca));
-  EXPECT_TRUE(IsIssuedBy(later.admin.certificate, later.ca));
-  EXPECT_FALSE(IsIssuedBy(first.admin.certificate, later.ca));
+  EXPECT_TRUE(kube::IsIssuedBy(later.serving.certificate, later.ca));
+  EXPECT_TRUE(kube::IsIssuedBy(later.admin.certificate, later.ca));
+  EXPECT_FALSE(kube::IsIssuedBy(first.admin.certificate, later.ca));
 }
 
 TEST_F(CertificatesTest, AClockSetBackMakesNewOnes) {
@@ -87,7 +87,7 @@ TEST_F(CertificatesTest, AClockSetBackMakesNewOnes) {
 }
 
 TEST_F(CertificatesTest, TheServerHasAllItsNames) {
-  const auto facts = Inspect(Load(now_, {"koord.example", "192.0.2.7"}).serving);
+  const auto facts = kube::Inspect(Load(now_, {"koord.example", "192.0.2.7"}).serving);
   ASSERT_TRUE(facts.ok());
   EXPECT_THAT(facts->names, IsSupersetOf({"127.0.0.1", "::1", "localhost", "kubernetes",
                                           "kubernetes.default.svc", "koord.example", "192.0.2.7"}));
@@ -103,10 +103,10 @@ TEST_F(CertificatesTest, AFurtherNameNeedsANewServingCertificateOnly) {
 
 TEST_F(CertificatesTest, ADamagedFileIsReplaced) {
   const Credentials first = Load(now_);
-  ASSERT_TRUE(WritePrivateFile(directory_ + "/server.key", "garbage").ok());
+  ASSERT_TRUE(kube::WritePrivateFile(directory_ + "/server.key", "garbage").ok());
   const Credentials second = Load(now_);
   EXPECT_NE(first.serving.certificate, second.serving.certificate);
-  EXPECT_TRUE(Inspect(second.serving).ok());
+  EXPECT_TRUE(kube::Inspect(second.serving).ok());
   EXPECT_EQ(first.ca, second.ca);
 }
 
@@ -122,7 +122,7 @@ TEST_F(CertificatesTest, KubeconfigHasEverythingInIt) {
   const std::string path = root_.File("kubeconfig");
   ASSERT_TRUE(WriteAdminKubeconfig(path, credentials, "https://127.0.0.1:6443").ok());
   EXPECT_EQ(ModeOf(path), 0600u);
-  const std::string text = *ReadPrivateFile(path);
+  const std::string text = *kube::ReadPrivateFile(path);
   EXPECT_THAT(text, HasSubstr("server: https://127.0.0.1:6443\n"));
   EXPECT_THAT(text, HasSubstr("certificate-authority-data: " + Base64Encode(credentials.ca)));
   EXPECT_THAT(text,
@@ -135,10 +135,10 @@ TEST_F(CertificatesTest, WritingReplacesAtOnce) {
   const std::string path = root_.File("secret");
   std::ofstream(path) << "old and long";
   chmod(path.c_str(), 0644);
-  ASSERT_TRUE(WritePrivateFile(path, "new").ok());
-  EXPECT_EQ(*ReadPrivateFile(path), "new");
+  ASSERT_TRUE(kube::WritePrivateFile(path, "new").ok());
+  EXPECT_EQ(*kube::ReadPrivateFile(path), "new");
   EXPECT_EQ(ModeOf(path), 0600u);
-  EXPECT_EQ(ReadPrivateFile(root_.File("none")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(kube::ReadPrivateFile(root_.File("none")).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

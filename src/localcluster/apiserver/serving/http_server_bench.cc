@@ -11,9 +11,9 @@
 
 #include "base/asio_loop.h"
 #include "base/temp_dir.h"
+#include "kube/serving/http_server.h"
 #include "localcluster/apiserver/serving/authentication.h"
 #include "localcluster/apiserver/serving/certificates.h"
-#include "localcluster/apiserver/serving/http_server.h"
 
 namespace koord::apiserver {
 namespace {
@@ -45,7 +45,7 @@ class Fixture {
     authenticator_.emplace(loop_.clock(),
                            Authenticator::Options{.tokens = {AdminToken(credentials_.admin_token)}},
                            echo_);
-    server_ = *HttpServer::Start(loop_, {.tls = credentials_.tls()}, *authenticator_);
+    server_ = *kube::HttpServer::Start(loop_, {.tls = credentials_.tls()}, *authenticator_);
     thread_ = std::thread([this] { loop_.Run(); });
   }
   ~Fixture() {
@@ -68,7 +68,7 @@ class Fixture {
   Credentials credentials_;
   Echo echo_;
   std::optional<Authenticator> authenticator_;
-  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<kube::HttpServer> server_;
   std::thread thread_;
 };
 

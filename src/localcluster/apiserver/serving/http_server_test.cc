@@ -1,5 +1,5 @@
 // The server on real sockets, with TLS clients that are not ours.
-#include "localcluster/apiserver/serving/http_server.h"
+#include "kube/serving/http_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@
 #include <thread>
 
 #include "base/temp_dir.h"
+#include "kube/serving/private_file.h"
+#include "kube/serving/x509.h"
 #include "localcluster/apiserver/serving/authentication.h"
 #include "localcluster/apiserver/serving/certificates.h"
-#include "localcluster/apiserver/serving/private_file.h"
-#include "localcluster/apiserver/serving/x509.h"
 
 namespace koord::apiserver {
 namespace {
@@ -66,7 +66,7 @@ class WhoAmI final : public kube::HttpHandler {
 // A blocking client. Verifies the server as "localhost".
 class Client {
  public:
-  explicit Client(const std::string& ca, const KeyPair* certificate = nullptr)
+  explicit Client(const std::string& ca, const kube::KeyPair* certificate = nullptr)
       : tls_(ssl::context::tls_client) {
     tls_.add_certificate_authority(asio::buffer(ca));
     tls_.set_verify_mode(ssl::verify_peer);
@@ -133,9 +133,9 @@ class HttpServerTest : public ::testing::Test {
                            Authenticator::Options{.tokens = {AdminToken(credentials_.admin_token)}},
                            handler_);
   }
-  void Start(HttpServer::Options options = {}) {
+  void Start(kube::HttpServer::Options options = {}) {
     options.tls = credentials_.tls();
-    auto server = HttpServer::Start(loop_, std::move(options), *authenticator_);
+    auto server = kube::HttpServer::Start(loop_, std::move(options), *authenticator_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = std::move(*server);
     thread_ = std::thread([this] { loop_.Run(); });
@@ -168,7 +168,7 @@ class HttpServerTest : public ::testing::Test {
   Credentials credentials_;
   WhoAmI handler_{loop_};
   std::optional<Authenticator> authenticator_;
-  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<kube::HttpServer> server_;
   std::thread thread_;
 };
 
@@ -210,13 +210,13 @@ TEST_F(HttpServerTest, ACertificateOfAnotherAuthorityIsNobodys) {
 TEST_F(HttpServerTest, AnExpiredCertificateIsNobodys) {
   Start();
   const WallTime now = loop_.clock().Now();
-  const KeyPair authority{credentials_.ca, *ReadPrivateFile(directory_.File("ca.key"))};
-  const auto expired = IssueCertificate({.use = CertificateUse::kClient,
-                                         .common_name = "jane",
-                                         .organizations = {"system:masters"},
-                                         .from = now - std::chrono::hours(48),
-                                         .until = now - std::chrono::hours(24)},
-                                        &authority);
+  const kube::KeyPair authority{credentials_.ca, *kube::ReadPrivateFile(directory_.File("ca.key"))};
+  const auto expired = kube::IssueCertificate({.use = kube::CertificateUse::kClient,
+                                               .common_name = "jane",
+                                               .organizations = {"system:masters"},
+                                               .from = now - std::chrono::hours(48),
+                                               .until = now - std::chrono::hours(24)},
+                                              &authority);
   ASSERT_TRUE(expired.ok()) << expired.status();
   Client client(credentials_.ca, &*expired);
   ASSERT_FALSE(client.Connect(server_->port()));
@@ -245,6 +245,16 @@ TEST_F(HttpServerTest, SpeaksModernTlsOnly) {
   Client old(credentials_.ca);
   SSL_set_max_proto_version(old.stream().native_handle(), TLS1_1_VERSION);
   EXPECT_TRUE(old.Connect(server_->port()));
+
+  Client last(credentials_.ca), strict(credentials_.ca);
+  for (Client* client : {&last, &strict}) {
+    SSL_set_max_proto_version(client->stream().native_handle(), TLS1_2_VERSION);
+  }
+  EXPECT_FALSE(last.Connect(server_->port()));
+  kube::TlsIdentity identity = credentials_.tls();
+  identity.only_tls_1_3 = true;
+  EXPECT_TRUE(OnLoop([&] { return server_->SetTls(identity).ok(); }));
+  EXPECT_TRUE(strict.Connect(server_->port()));
 }
 
 TEST_F(HttpServerTest, LargeBodiesPassBothWays) {
@@ -341,12 +351,12 @@ TEST_F(HttpServerTest, StopsInLessThanASecond) {
 
 TEST_F(HttpServerTest, OptionsThatWouldExposeTheServerAreRefused) {
   for (const char* address : {"0.0.0.0", "192.0.2.1", "::"}) {
-    const auto server = HttpServer::Start(loop_, {.address = address}, *authenticator_);
+    const auto server = kube::HttpServer::Start(loop_, {.address = address}, *authenticator_);
     EXPECT_EQ(server.status().code(), absl::StatusCode::kFailedPrecondition) << address;
   }
-  EXPECT_FALSE(HttpServer::Start(loop_, {.address = "localhost"}, *authenticator_).ok());
+  EXPECT_FALSE(kube::HttpServer::Start(loop_, {.address = "localhost"}, *authenticator_).ok());
   const auto server =
-      HttpServer::Start(loop_, {.address = "0.0.0.0", .allow_remote = true}, *authenticator_);
+      kube::HttpServer::Start(loop_, {.address = "0.0.0.0", .allow_remote = true}, *authenticator_);
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_EQ((*server)->url(), fmt::format("http://127.0.0.1:{}", (*server)->port()));
 }
@@ -354,7 +364,7 @@ TEST_F(HttpServerTest, OptionsThatWouldExposeTheServerAreRefused) {
 TEST_F(HttpServerTest, APortInUseIsAClearError) {
   Start();
   const auto second = OnLoop([&] {
-    return HttpServer::Start(loop_, {.port = server_->port()}, *authenticator_).status();
+    return kube::HttpServer::Start(loop_, {.port = server_->port()}, *authenticator_).status();
   });
   EXPECT_THAT(std::string(Message(second)),
               HasSubstr(fmt::format("cannot listen on 127.0.0.1:{}: Address already in use",
@@ -386,7 +396,7 @@ TEST_F(HttpServerTest, CurlGetsIn) {
   EXPECT_EQ(*answer, "GET /api as kubernetes-admin with 0 bytes");
   // Large enough to make curl ask first whether it may send it.
   const std::string file = directory_.File("body");
-  ASSERT_TRUE(WritePrivateFile(file, std::string(2 << 20, 'x')).ok());
+  ASSERT_TRUE(kube::WritePrivateFile(file, std::string(2 << 20, 'x')).ok());
   EXPECT_EQ(*OutputOf(fmt::format("{}/api -X PUT --data-binary @{}", curl, file)),
             "PUT /api as kubernetes-admin with 2097152 bytes");
   EXPECT_THAT(*OutputOf(curl + "/api -H 'Host: evil.example'"), HasSubstr("\"code\":403"));

@@ -8,7 +8,7 @@
 
 #include "base/strings.h"
 #include "kube/json.h"
-#include "localcluster/apiserver/serving/openssl_ptr.h"
+#include "kube/serving/openssl_ptr.h"
 
 namespace koord::apiserver {
 namespace {
@@ -32,18 +32,18 @@ Status Refused(fmt::format_string<Args...> format, Args&&... args) {
   return absl::UnauthenticatedError(fmt::format(format, std::forward<Args>(args)...));
 }
 
-using SignaturePtr = std::unique_ptr<ECDSA_SIG, OpensslDeleter<ECDSA_SIG_free>>;
+using SignaturePtr = std::unique_ptr<ECDSA_SIG, kube::OpensslDeleter<ECDSA_SIG_free>>;
 
 // OpenSSL speaks DER, tokens carry the two numbers one after the other.
 StatusOr<std::string> RawSignature(std::string_view der) {
   const auto* data = reinterpret_cast<const unsigned char*>(der.data());
   const SignaturePtr signature(d2i_ECDSA_SIG(nullptr, &data, static_cast<long>(der.size())));
-  if (signature == nullptr) return OpensslError("cannot read a signature");
+  if (signature == nullptr) return kube::OpensslError("cannot read a signature");
   std::string raw(2 * kNumberBytes, '\0');
   auto* out = reinterpret_cast<unsigned char*>(raw.data());
   if (BN_bn2binpad(ECDSA_SIG_get0_r(signature.get()), out, kNumberBytes) < 0 ||
       BN_bn2binpad(ECDSA_SIG_get0_s(signature.get()), out + kNumberBytes, kNumberBytes) < 0) {
-    return OpensslError("cannot write a signature");
+    return kube::OpensslError("cannot write a signature");
   }
   return raw;
 }
@@ -63,7 +63,7 @@ std::string DerSignature(std::string_view raw) {
 // A random UUID.
 StatusOr<std::string> MakeId() {
   std::array<unsigned char, 16> b;
-  if (RAND_bytes(b.data(), b.size()) != 1) return OpensslError("cannot make a token id");
+  if (RAND_bytes(b.data(), b.size()) != 1) return kube::OpensslError("cannot make a token id");
   b[6] = (b[6] & 0x0f) | 0x40;
   b[8] = (b[8] & 0x3f) | 0x80;
   return fmt::format("{:02x}-{:02x}-{:02x}-{:02x}-{:02x}", fmt::join(&b[0], &b[4], ""),
@@ -124,7 +124,7 @@ ServiceAccountTokens::Claims ClaimsIn(const kube::Json& payload) {
 
 class Es256Tokens final : public ServiceAccountTokens {
  public:
-  explicit Es256Tokens(KeyPtr key) : key_(std::move(key)) {}
+  explicit Es256Tokens(kube::KeyPtr key) : key_(std::move(key)) {}
 
   StatusOr<std::string> Issue(Claims claims) const override {
     if (claims.id.empty()) {
@@ -158,17 +158,17 @@ class Es256Tokens final : public ServiceAccountTokens {
   static constexpr Duration kLeeway = std::chrono::minutes(1);
 
   StatusOr<std::string> Sign(std::string_view text) const {
-    const DigestPtr digest(EVP_MD_CTX_new());
+    const kube::DigestPtr digest(EVP_MD_CTX_new());
     const auto* data = reinterpret_cast<const unsigned char*>(text.data());
     size_t size = 0;
     if (EVP_DigestSignInit(digest.get(), nullptr, EVP_sha256(), nullptr, key_.get()) != 1 ||
         EVP_DigestSign(digest.get(), nullptr, &size, data, text.size()) != 1) {
-      return OpensslError("cannot sign a token");
+      return kube::OpensslError("cannot sign a token");
     }
     std::string der(size, '\0');
     if (EVP_DigestSign(digest.get(), reinterpret_cast<unsigned char*>(der.data()), &size, data,
                        text.size()) != 1) {
-      return OpensslError("cannot sign a token");
+      return kube::OpensslError("cannot sign a token");
     }
     return RawSignature(std::string_view(der).substr(0, size));
   }
@@ -176,7 +176,7 @@ class Es256Tokens final : public ServiceAccountTokens {
   bool IsSigned(std::string_view text, std::string_view raw) const {
     if (raw.size() != 2 * kNumberBytes) return false;
     const std::string der = DerSignature(raw);
-    const DigestPtr digest(EVP_MD_CTX_new());
+    const kube::DigestPtr digest(EVP_MD_CTX_new());
     const bool ok =
         EVP_DigestVerifyInit(digest.get(), nullptr, EVP_sha256(), nullptr, key_.get()) == 1 &&
         EVP_DigestVerify(digest.get(), reinterpret_cast<const unsigned char*>(der.data()),
@@ -186,7 +186,7 @@ class Es256Tokens final : public ServiceAccountTokens {
     return ok;
   }
 
-  const KeyPtr key_;
+  const kube::KeyPtr key_;
 };
 
 }  // namespace
@@ -206,7 +206,7 @@ kube::UserInfo ServiceAccountTokens::Claims::user() const {
 }
 
 StatusOr<std::unique_ptr<ServiceAccountTokens>> ServiceAccountTokens::Make(const std::string& pem) {
-  KeyPtr key = ReadKey(pem);
+  kube::KeyPtr key = kube::ReadKey(pem);
   if (key == nullptr || EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_EC ||
       EVP_PKEY_get_bits(key.get()) != 256) {
     ERR_clear_error();

@@ -21,7 +21,7 @@ bool AnyDrivesAway(const kube::Node& node) {
 }  // namespace
 
 std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
-                                std::span<const kube::Toleration> tolerations, WallTime now) {
+                                std::span<const kube::Toleration> tolerations, WallTime since) {
   std::optional<WallTime> leave;
   for (const kube::Taint& taint : taints) {
     if (!DrivesAway(taint)) continue;
@@ -31,10 +31,10 @@ std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
       tolerated = true;
       if (!toleration.toleration_seconds) continue;
       const Duration span = BoundedSeconds(std::max<int64_t>(*toleration.toleration_seconds, 0));
-      const WallTime end = taint.time_added.value_or(now) + span;
+      const WallTime end = taint.time_added.value_or(since) + span;
       leave = leave ? std::min(*leave, end) : end;
     }
-    if (!tolerated) return now;
+    if (!tolerated) return since;
   }
   return leave;
 }
@@ -42,9 +42,11 @@ std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
 TaintEvictionController::TaintEvictionController(ControllerContext& context)
     : Controller("taint-eviction-controller", context) {
   Watch(informers().nodes, [this](const auto& before, const auto& after) {
-    if (after == nullptr || !AnyDrivesAway(*after)) return;
+    if (after == nullptr) return;
     if (before != nullptr && before->spec.taints == after->spec.taints) return;
-    EnqueuePodsOf(after->metadata.name);
+    // Also when the last such taint is lifted, to forget those that were to leave.
+    const bool did = before != nullptr && AnyDrivesAway(*before);
+    if (did || AnyDrivesAway(*after)) EnqueuePodsOf(after->metadata.name);
   });
   Watch(informers().pods, [this](const auto& before, const auto& after) {
     if (after == nullptr || !kube::IsAssigned(*after)) return;
@@ -63,13 +65,22 @@ void TaintEvictionController::EnqueuePodsOf(const std::string& node) {
   }
 }
 
+std::optional<WallTime> TaintEvictionController::LeaveAtOf(const std::string& key,
+                                                           const kube::Pod* pod) {
+  std::optional<WallTime> leave;
+  if (pod != nullptr && IsActive(*pod)) {
+    const auto node = informers().nodes.Get({"", pod->spec.node_name});
+    const WallTime since = since_.try_emplace(key, Now()).first->second;
+    if (node != nullptr) leave = LeaveAt(node->spec.taints, pod->spec.tolerations, since);
+  }
+  if (!leave) since_.erase(key);
+  return leave;
+}
+
 Plan TaintEvictionController::Decide(const std::string& key) {
   Plan plan;
   const auto pod = informers().pods.Get(ParseKey(key));
-  if (pod == nullptr || !IsActive(*pod)) return plan;
-  const auto node = informers().nodes.Get({"", pod->spec.node_name});
-  if (node == nullptr) return plan;
-  const auto leave = LeaveAt(node->spec.taints, pod->spec.tolerations, Now());
+  const auto leave = LeaveAtOf(key, pod.get());
   if (!leave) return plan;
   if (*leave > Now()) {
     plan.AgainWithin(*leave - Now());

@@ -1,0 +1,60 @@
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace koord {
+
+enum class FeatureStage { kAlpha, kBeta, kStable, kDeprecated };
+
+std::string_view ToString(FeatureStage stage);  // ALPHA, BETA, "" and DEPRECATED, as metrics say
+
+// A line of a program's table of switches.
+struct FeatureGate {
+  std::string_view name;
+  FeatureStage stage = FeatureStage::kAlpha;
+  bool enabled = false;
+  bool locked = false;  // may only be set to what it is
+};
+
+// The switches of a program, as --feature-gates sets them: "ResizePod=true,AllBeta=false". AllAlpha
+// and AllBeta stand for every gate of their stage that is not set by name.
+class FeatureGates {
+ public:
+  explicit FeatureGates(std::initializer_list<std::span<const FeatureGate>> tables);
+
+  // May be called repeatedly; a later value wins. What is wrong is said of all entries at once, and
+  // nothing is set then.
+  Status Set(std::string_view text);
+
+  // The gate must be in a table.
+  bool Enabled(std::string_view name) const;
+
+  // What the user should know about gates that were set: that they are going away.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  // Sorted by name, with their present values.
+  std::vector<FeatureGate> List() const;
+
+ private:
+  struct State {
+    FeatureGate gate;
+    bool set_by_name = false;
+  };
+  struct Setting {
+    std::string name;
+    bool value = false;
+  };
+
+  StatusOr<Setting> Parse(std::string_view entry) const;
+  void Apply(const Setting& setting);
+
+  std::map<std::string, State, std::less<>> gates_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace koord

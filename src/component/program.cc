@@ -1,0 +1,202 @@
+#include "component/program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdio>
+#include <optional>
+#include <random>
+
+#include "base/asio_loop.h"
+#include "base/host_name.h"
+#include "base/log.h"
+#include "base/version.h"
+#include "component/component_server.h"
+#include "component/watchdog.h"
+#include "kube/client/kubeconfig.h"
+
+namespace koord::component {
+namespace {
+
+constexpr int kFailed = 1;
+
+uint64_t TrueRandom() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+// One run of a program, from the first connection to the exit code.
+class Process {
+ public:
+  Process(const std::string& name, const Program::Options& options, const FeatureGates& gates)
+      : name_(name),
+        options_(options),
+        gates_(gates),
+        identity_(kube::MakeIdentity(HostName(), TrueRandom())),
+        api_(options.profiling),
+        signals_(loop_.context()) {}
+
+  StatusOr<int> Run(const Program::Make& make) {
+    RETURN_IF_ERROR(Connect());
+    gates_.AddMetrics(api_.metrics());
+    Environment environment{loop_, *client_, transport_, api_, gates_, identity_};
+    ASSIGN_OR_RETURN(component_, make(environment));
+    if (component_ == nullptr) return 0;
+    runner_ =
+        std::make_unique<ComponentRunner>(*control_client_, *component_, api_, MakeRunnerOptions(),
+                                          [this](int code) { OnEnded(code); });
+    RETURN_IF_ERROR(Serve());
+    StopOnSignals();
+    runner_->Start();
+    loop_.Run();
+    for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, SIG_DFL);
+    return exit_code_;
+  }
+
+ private:
+  StatusOr<std::shared_ptr<kube::Transport>> Reach(const std::string& kubeconfig) {
+    ASSIGN_OR_RETURN(
+        const kube::ClientConfig config,
+        kube::LoadClientConfig({.kubeconfig = kubeconfig, .master = options_.client.master}));
+    return kube::MakeTransport(loop_, config);
+  }
+
+  kube::Client::Options ClientOptions(double qps, int burst) const {
+    kube::Client::Options options;
+    options.user_agent = fmt::format("{}/{}", name_, kVersion);
+    options.qps = qps;
+    options.burst = burst;
+    return options;
+  }
+
+  // Leases and questions about callers have connections and limits of their own: the component's
+  // requests may be many.
+  Status Connect() {
+    ASSIGN_OR_RETURN(transport_, Reach(options_.client.kubeconfig));
+    ASSIGN_OR_RETURN(const auto control, Reach(options_.client.kubeconfig));
+    auto auth = control;
+    if (!options_.secure.auth_kubeconfig.empty()) {
+      ASSIGN_OR_RETURN(auth, Reach(options_.secure.auth_kubeconfig));
+    }
+    client_ = std::make_unique<kube::Client>(
+        loop_, transport_, ClientOptions(options_.client.qps, options_.client.burst));
+    control_client_ = std::make_unique<kube::Client>(loop_, control, ClientOptions(50, 100));
+    auth_client_ = std::make_unique<kube::Client>(loop_, auth, ClientOptions(200, 400));
+    recorder_ = kube::MakeCoreEventRecorder(*control_client_, {.component = name_, .host = {}});
+    return absl::OkStatus();
+  }
+
+  RunnerOptions MakeRunnerOptions() {
+    RunnerOptions runner;
+    if (!options_.leader_election.enabled) return runner;
+    runner.election = options_.leader_election.election;
+    runner.election->identity = identity_;
+    runner.election->seed = TrueRandom();
+    runner.recorder = recorder_.get();
+    runner.leading = [this] {
+      watchdog_ =
+          std::make_unique<Watchdog>(loop_, options_.leader_election.election.renew_deadline);
+    };
+    return runner;
+  }
+
+  Status Serve() {
+    std::optional<ComponentServer::Plain> plain;
+    if (options_.plain.port > 0) {
+      plain = {options_.plain.address, static_cast<uint16_t>(options_.plain.port)};
+    }
+    std::optional<ComponentServer::Secure> secure;
+    if (options_.secure.port > 0) {
+      secure = {name_, options_.secure, static_cast<uint16_t>(options_.secure.port)};
+    }
+    ASSIGN_OR_RETURN(server_, ComponentServer::Start(loop_, api_, *auth_client_, plain, secure));
+    return absl::OkStatus();
+  }
+
+  void StopOnSignals() {
+    for (const int signal : {SIGTERM, SIGINT}) signals_.add(signal);
+    signals_.async_wait([this](const boost::system::error_code& error, int) {
+      if (error) return;
+      signals_.clear();
+      for (const int signal : {SIGTERM, SIGINT}) {
+        std::signal(signal, [](int) { _exit(kFailed); });
+      }
+      runner_->Stop();
+    });
+  }
+
+  void OnEnded(int code) {
+    exit_code_ = code;
+    watchdog_ = nullptr;
+    if (code != 0) return loop_.Stop();
+    server_->Stop([this] { loop_.Stop(); });
+  }
+
+  const std::string name_;
+  const Program::Options& options_;
+  const FeatureGates& gates_;
+  const std::string identity_;
+  int exit_code_ = 0;
+
+  AsioLoop loop_;
+  std::shared_ptr<kube::Transport> transport_;
+  std::unique_ptr<kube::Client> client_;
+  std::unique_ptr<kube::Client> control_client_;
+  std::unique_ptr<kube::Client> auth_client_;
+  std::unique_ptr<kube::EventRecorder> recorder_;
+  ComponentApi api_;
+  std::unique_ptr<Component> component_;
+  std::unique_ptr<ComponentRunner> runner_;
+  std::unique_ptr<ComponentServer> server_;
+  std::unique_ptr<Watchdog> watchdog_;
+  boost::asio::signal_set signals_;
+};
+
+}  // namespace
+
+Program::Program(std::string name, std::string description)
+    : flags_(std::move(name), std::move(description)) {
+  options_.leader_election.election.release_on_stop = true;
+}
+
+void Program::AddStandardFlags() {
+  AddClientFlags(flags_, options_.client);
+  AddLeaderElectionFlags(flags_, options_.leader_election);
+  AddPlainServingFlags(flags_, options_.plain);
+  AddSecureServingFlags(flags_, options_.secure);
+  gates_.AddFlag(flags_.AddGroup("Features"));
+  flags_.AddGroup("Debugging").Bool("--profiling", options_.profiling, "Serve /debug.");
+  flags_.Accept({"--emulated-version"}, {"--contention-profiling"});
+  AddMetricsFlags(flags_);
+  AddLoggingFlags(flags_, options_.logging);
+}
+
+Status Program::Prepare() {
+  RETURN_IF_ERROR(Apply(options_.logging));
+  RETURN_IF_ERROR(Validate(options_.leader_election));
+  RETURN_IF_ERROR(Validate(options_.plain));
+  return Validate(options_.secure);
+}
+
+int Program::Run(int argc, const char* const* argv, const Make& make) {
+  const Flags::Outcome outcome = flags_.Read(argc, argv);
+  std::fputs(outcome.out.c_str(), stdout);
+  std::fputs(outcome.err.c_str(), stderr);
+  if (!outcome.run) return outcome.exit_code;
+  Status status = Prepare();
+  if (status.ok()) {
+    for (const std::string& flag : flags_.IgnoredFlags()) {
+      LOG_WARNING("This flag has no effect", {"flag", flag});
+    }
+    LOG_INFO("Starting", {"program", flags_.program()}, {"version", kVersion});
+    const StatusOr<int> code = Process(flags_.program(), options_, gates_).Run(make);
+    if (code.ok()) return *code;
+    status = code.status();
+  }
+  std::fprintf(stderr, "%s: %s\n", flags_.program().c_str(), std::string(Message(status)).c_str());
+  return kFailed;
+}
+
+}  // namespace koord::component

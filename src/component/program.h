@@ -1,0 +1,66 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/event_loop.h"
+#include "base/status.h"
+#include "component/component_api.h"
+#include "component/feature_gates.h"
+#include "component/flags.h"
+#include "component/options.h"
+#include "component/runner.h"
+#include "kube/client/client.h"
+
+namespace koord::component {
+
+// What a component is given to work with.
+struct Environment {
+  EventLoop& loop;
+  kube::Client& client;                        // limited as --kube-api-qps says
+  std::shared_ptr<kube::Transport> transport;  // for further clients with limits of their own
+  ComponentApi& api;
+  const FeatureGates& gates;
+  std::string identity;  // of this replica: "<host>_<uuid>"
+};
+
+// A component as a program: reads the command line, serves, is elected, runs until SIGTERM or
+// SIGINT, and ends.
+//
+// The first signal stops it gracefully: exit code 0. A second one ends it at once, and so does the
+// loss of its lease, or a loop that hangs for the renew deadline while it leads: exit code 1.
+class Program {
+ public:
+  struct Options {
+    ClientOptions client;
+    LeaderElectionConfig leader_election;
+    PlainServingOptions plain;
+    SecureServingOptions secure;
+    LoggingOptions logging;
+    bool profiling = true;
+  };
+  // Makes the component once the command line is understood. Null: there is nothing to run, exit
+  // with 0. Nothing is served yet: routes may be added.
+  using Make = std::function<StatusOr<std::unique_ptr<Component>>(Environment& environment)>;
+
+  Program(std::string name, std::string description);
+
+  Flags& flags() { return flags_; }
+  Options& options() { return options_; }  // set defaults before adding flags
+  FeatureGates& gates() { return gates_; }
+
+  // Everything that Kubernetes' own programs have. A component whose users know fewer or other
+  // flags adds groups by itself (options.h).
+  void AddStandardFlags();
+
+  int Run(int argc, const char* const* argv, const Make& make);
+
+ private:
+  Status Prepare();
+
+  Flags flags_;
+  Options options_;
+  FeatureGates gates_;
+};
+
+}  // namespace koord::component

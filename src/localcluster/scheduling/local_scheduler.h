@@ -1,0 +1,21 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "base/event_loop.h"
+#include "base/status.h"
+#include "kube/client/client.h"
+#include "scheduler/app/scheduler_app.h"
+
+namespace koord::localcluster {
+
+// How pods are placed where nobody says otherwise: as Koordinator's chart configures it, for pods
+// that name koord-scheduler and for those that name no scheduler at all.
+scheduler::SchedulerConfiguration LocalSchedulerConfiguration();
+
+// koord-scheduler inside the local cluster: the only one, so that it need not be elected.
+StatusOr<std::unique_ptr<scheduler::SchedulerApp>> MakeLocalScheduler(
+    EventLoop& loop, kube::Client& client, uint64_t seed,
+    std::optional<scheduler::SchedulerConfiguration> configuration = {});
+
+}  // namespace koord::localcluster

@@ -1,0 +1,69 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/event_loop.h"
+#include "base/feature_gates.h"
+#include "base/scope.h"
+#include "kube/client/client.h"
+#include "scheduler/config/expand_plugins.h"
+#include "scheduler/config/load_configuration.h"
+#include "scheduler/core/cluster_feed.h"
+#include "scheduler/core/scheduler.h"
+#include "scheduler/transform/transform.h"
+
+namespace koord::scheduler {
+
+// koord-scheduler without its shell: everything but flags, sockets and leader election, so that the
+// program, the local cluster and simulations run the same thing.
+class SchedulerApp {
+ public:
+  struct Options {
+    SchedulerConfiguration configuration;
+    FeatureGates gates;
+    uint64_t seed = 1;
+    Duration flush_after = 5min;  // --pod-max-in-unschedulable-pods-duration
+    std::function<bool()> may_write = [] { return true; };
+    AttemptObserver* observer = nullptr;
+  };
+
+  // Fails on a configuration that cannot be run, with all of its mistakes.
+  static StatusOr<std::unique_ptr<SchedulerApp>> Make(EventLoop& loop, kube::Client& client,
+                                                      Options options);
+
+  // Starts to watch the cluster. Standby instances do that too, so as to take over at once.
+  void Watch();
+  // Places pods as soon as the whole cluster is known.
+  void Lead();
+  // Stops placing pods; bindings that are under way are finished.
+  void Stop();
+
+  Scheduler& scheduler() { return *scheduler_; }
+  const SchedulerConfiguration& configuration() const { return options_.configuration; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  bool synced() const { return feed_->synced(); }
+  // Knows the whole cluster, and nothing is to be tried or being bound.
+  bool quiet() const { return feed_->synced() && scheduler_->idle(); }
+
+ private:
+  SchedulerApp(kube::Client& client, Options options)
+      : client_(client),
+        options_(std::move(options)),
+        transforms_(TransformOptions::From(options_.gates)) {}
+  Status MakeParts(EventLoop& loop);
+  Scheduler::PodPtr TransformPod(const Scheduler::PodPtr& pod) const;
+  Scheduler::NodePtr TransformNode(const Scheduler::NodePtr& node) const;
+
+  kube::Client& client_;
+  Options options_;
+  TransformOptions transforms_;
+  std::vector<std::string> warnings_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<ClusterFeed> feed_;
+  bool leads_ = false;
+  Scope scope_;
+};
+
+}  // namespace koord::scheduler

@@ -1,0 +1,111 @@
+#include "scheduler/bench/core_driver.h"
+
+#include "scheduler/config/expand_plugins.h"
+#include "scheduler/config/load_configuration.h"
+#include "scheduler/registry/plugin_registry.h"
+
+namespace koord::scheduler {
+
+CoreDriver::CoreDriver()
+    : nominator_([](const kube::Pod&) { return true; },
+                 [this](std::string_view node) { nominated_.Set(node, nominator_.On(node)); }),
+      nominated_(ledger_),
+      order_(ledger_) {}
+
+StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configuration,
+                                                       uint64_t seed) {
+  ASSIGN_OR_RETURN(const LoadedConfiguration loaded, LoadConfiguration(configuration, "benchmark"));
+  ASSIGN_OR_RETURN(const ExpandedPlugins expanded,
+                   ExpandPlugins(loaded.configuration, BuiltInPlugins()));
+  auto driver = std::unique_ptr<CoreDriver>(new CoreDriver);
+  driver->random_ = Random(seed);
+  const PluginContext context{.ledger = driver->ledger_,
+                              .objects = driver->objects_,
+                              .reasons = driver->reasons_,
+                              .loop = driver->loop_,
+                              .random = driver->random_,
+                              .handle = driver.get(),
+                              .profile = ""};
+  ASSIGN_OR_RETURN(driver->lineup_,
+                   MakeLineup(loaded.configuration.profiles.front(), expanded.profiles.front(),
+                              loaded.configuration.percentage_of_nodes_to_score, context));
+  driver->pipeline_ = std::make_unique<Pipeline>(
+      driver->lineup_, driver->ledger_, driver->nominated_, driver->order_, driver->random_);
+  QueueProfile profile{.name = driver->lineup_.name, .pre_enqueue = driver->lineup_.pre_enqueue};
+  for (const auto& plugin : driver->lineup_.plugins) {
+    if (auto* requeue = dynamic_cast<RequeuePlugin*>(plugin.get())) {
+      profile.requeue.emplace(plugin->name(), requeue);
+    }
+  }
+  std::vector<QueueProfile> profiles;
+  profiles.push_back(std::move(profile));
+  driver->queue_ = std::make_unique<SchedulingQueue>(driver->loop_, *driver->lineup_.queue_sort,
+                                                     std::move(profiles));
+  return driver;
+}
+
+void CoreDriver::Add(std::shared_ptr<const kube::Pod> pod) { queue_->Add(std::move(pod)); }
+
+bool CoreDriver::TryNext() {
+  const auto queued = queue_->Pop();
+  if (!queued) return false;
+  const kube::Pod& pod = *queued->pod;
+  current_uid_ = pod.metadata.uid;
+  ShapePtr shape = ledger_.shapes().Of(queued->pod);
+  pipeline_->BeginCycle(loop_.clock().Now());
+  const Decision decision = pipeline_->Decide(pod, shape);
+  if (decision.placed()) {
+    nominator_.Remove(current_uid_);
+    (void)ledger_.Assume(queued->pod, std::move(shape), decision.row);
+    queue_->Done(current_uid_);
+    ++bound_;
+    return true;
+  }
+  Attempt attempt{.pod = queued->pod, .shape = std::move(shape), .profile = lineup_.name};
+  OnUnfit(attempt);
+  loop_.RunReady();
+  return true;
+}
+
+void CoreDriver::OnUnfit(Attempt& attempt) {
+  const Diagnosis diagnosis = pipeline_->Diagnose(*attempt.pod, attempt.shape);
+  PodQuery& query = pipeline_->QueryFor(attempt.shape).query();
+  AttemptFailure failure{.rejected_by = {{"NodeResourcesFit"}}};
+  std::string post_filter;
+  for (PostFilterPlugin* plugin : lineup_.post_filter) {
+    PostFilterResult result = plugin->PostFilter(attempt, query, diagnosis);
+    if (result.nominated_node) nominator_.Nominate(attempt.pod, *result.nominated_node);
+    post_filter = result.verdict.Message();
+    if (result.verdict.code != Code::kUnschedulable) break;
+  }
+  failure.message = FitErrorMessage(diagnosis, reasons_, post_filter);
+  queue_->Return(current_uid_, failure);
+}
+
+RowVerdict CoreDriver::CheckRow(PodQuery& query, const RowView& row) {
+  return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_, nullptr);
+}
+
+bool CoreDriver::RowsAreIndependent(PodQuery& query) {
+  return pipeline_->QueryFor(query.shared_shape()).RowsAreIndependent();
+}
+
+void CoreDriver::Preempt(const Attempt&, const std::string&,
+                         std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) {
+  evicted_ += victims.size();
+  loop_.Post([this, victims = std::move(victims), done = std::move(done)]() mutable {
+    for (const auto& victim : victims) ledger_.RemovePod(victim->metadata.uid);
+    done();
+  });
+}
+
+std::vector<std::shared_ptr<const kube::Pod>> CoreDriver::NominatedTo(std::string_view node) {
+  const auto pods = nominator_.On(node);
+  return {pods.begin(), pods.end()};
+}
+
+std::string CoreDriver::NominatedNodeOf(const kube::Pod& pod) {
+  return std::string(nominator_.NodeOf(pod.metadata.uid));
+}
+
+}  // namespace koord::scheduler

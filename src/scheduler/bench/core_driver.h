@@ -1,0 +1,71 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/virtual_loop.h"
+#include "scheduler/cluster/ledger.h"
+#include "scheduler/framework/cluster_objects.h"
+#include "scheduler/framework/plugin_context.h"
+#include "scheduler/framework/plugin_lineup.h"
+#include "scheduler/pipeline/node_order.h"
+#include "scheduler/pipeline/nominated_rows.h"
+#include "scheduler/pipeline/pipeline.h"
+#include "scheduler/queue/nominator.h"
+#include "scheduler/queue/scheduling_queue.h"
+
+namespace koord::scheduler {
+
+// The scheduling core by itself: queue, pipeline and ledger, with nobody to bind pods or to tell of
+// it. A pod that is placed is bound at once; victims of a preemption are gone at once.
+class CoreDriver final : private SchedulerHandle {
+ public:
+  // The profile comes from a KubeSchedulerConfiguration; its first profile is used.
+  static StatusOr<std::unique_ptr<CoreDriver>> Make(std::string_view configuration, uint64_t seed);
+
+  ClusterObjects& objects() { return objects_; }
+  Ledger& ledger() { return ledger_; }
+  Pipeline& pipeline() { return *pipeline_; }
+  Reasons& reasons() { return reasons_; }
+
+  void Add(std::shared_ptr<const kube::Pod> pod);
+  // One attempt for the pod whose turn it is. False if there is none.
+  bool TryNext();
+  size_t bound() const { return bound_; }
+  size_t evicted() const { return evicted_; }
+
+ private:
+  CoreDriver();
+
+  void OnUnfit(Attempt& attempt);
+
+  RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
+  bool RowsAreIndependent(PodQuery& query) override;
+  void Preempt(const Attempt& preemptor, const std::string& node,
+               std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) override;
+  void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
+  bool Allow(std::string_view, std::string_view) override { return false; }
+  bool Reject(std::string_view, std::string_view, std::string) override { return false; }
+  void Activate(const std::vector<kube::ObjectKey>& pods) override { queue_->Activate(pods); }
+  std::vector<std::shared_ptr<const kube::Pod>> NominatedTo(std::string_view node) override;
+  void ClearNomination(const kube::Pod& pod) override { nominator_.Remove(pod.metadata.uid); }
+  std::string NominatedNodeOf(const kube::Pod& pod) override;
+
+  VirtualLoop loop_;
+  Random random_{1};
+  Reasons reasons_;
+  Ledger ledger_;
+  ClusterObjects objects_;
+  Nominator nominator_;
+  NominatedRows nominated_;
+  NodeOrder order_;
+  PluginLineup lineup_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<SchedulingQueue> queue_;
+  std::string current_uid_;
+  size_t bound_ = 0;
+  size_t evicted_ = 0;
+};
+
+}  // namespace koord::scheduler

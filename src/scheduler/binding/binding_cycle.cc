@@ -1,0 +1,67 @@
+#include "scheduler/binding/binding_cycle.h"
+
+#include <fmt/format.h>
+
+namespace koord::scheduler {
+namespace {
+
+// Rejections are shown as they are; anything else says where it happened.
+Verdict At(std::string_view point, std::string_view plugin, Verdict verdict) {
+  if (!verdict.rejected()) {
+    verdict = Verdict::Error(
+        fmt::format("running {} plugin \"{}\": {}", point, plugin, verdict.Message()));
+  }
+  verdict.plugin = plugin;
+  return verdict;
+}
+
+}  // namespace
+
+BindingCycle::BindingCycle(const PluginLineup& profile, PodPatcher& patcher,
+                           StillWanted still_wanted)
+    : profile_(profile), patcher_(patcher), still_wanted_(std::move(still_wanted)) {}
+
+void BindingCycle::Run(std::shared_ptr<Attempt> attempt, VerdictDone done) {
+  if (Verdict verdict = still_wanted_(*attempt); !verdict.ok()) return done(std::move(verdict));
+  PreBind(std::move(attempt), 0, std::move(done));
+}
+
+void BindingCycle::PreBind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDone done) {
+  if (next == profile_.pre_bind.size()) return Patch(std::move(attempt), std::move(done));
+  PreBindPlugin* plugin = profile_.pre_bind[next];
+  Attempt& state = *attempt;
+  plugin->PreBind(state, [this, plugin, next, attempt = std::move(attempt),
+                          done = std::move(done)](Verdict verdict) mutable {
+    if (!verdict.ok() && verdict.code != Code::kSkip) {
+      return done(At("PreBind", plugin->name(), std::move(verdict)));
+    }
+    PreBind(std::move(attempt), next + 1, std::move(done));
+  });
+}
+
+void BindingCycle::Patch(std::shared_ptr<Attempt> attempt, VerdictDone done) {
+  if (!profile_.patches_pods) return Bind(std::move(attempt), 0, std::move(done));
+  const Attempt& state = *attempt;
+  patcher_.Patch(
+      state, [this, attempt = std::move(attempt), done = std::move(done)](Verdict verdict) mutable {
+        if (!verdict.ok()) {
+          return done(At("PreBindExtension", PodPatcher::kPlugin, std::move(verdict)));
+        }
+        if (Verdict wanted = still_wanted_(*attempt); !wanted.ok()) return done(std::move(wanted));
+        Bind(std::move(attempt), 0, std::move(done));
+      });
+}
+
+void BindingCycle::Bind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDone done) {
+  if (next == profile_.bind.size()) return done(Verdict::Error("no plugin binds the pod"));
+  BindPlugin* plugin = profile_.bind[next];
+  Attempt& state = *attempt;
+  plugin->Bind(state, [this, plugin, next, attempt = std::move(attempt),
+                       done = std::move(done)](Verdict verdict) mutable {
+    if (verdict.code == Code::kSkip) return Bind(std::move(attempt), next + 1, std::move(done));
+    if (!verdict.ok()) return done(At("Bind", plugin->name(), std::move(verdict)));
+    done(Verdict::Success());
+  });
+}
+
+}  // namespace koord::scheduler

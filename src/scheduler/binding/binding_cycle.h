@@ -1,0 +1,32 @@
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "scheduler/binding/pod_patcher.h"
+#include "scheduler/framework/plugin_lineup.h"
+
+namespace koord::scheduler {
+
+// From the chosen node to the bound pod: PreBind plugins one after the other, one patch with what
+// they decided, then the first Bind plugin that does not pass. Ends with success or with what to
+// report; nothing is undone here.
+class BindingCycle {
+ public:
+  // Asked before each step that writes: an error ends the cycle with it.
+  using StillWanted = std::function<Verdict(const Attempt&)>;
+
+  BindingCycle(const PluginLineup& profile, PodPatcher& patcher, StillWanted still_wanted);
+
+  void Run(std::shared_ptr<Attempt> attempt, VerdictDone done);
+
+ private:
+  void PreBind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDone done);
+  void Patch(std::shared_ptr<Attempt> attempt, VerdictDone done);
+  void Bind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDone done);
+
+  const PluginLineup& profile_;
+  PodPatcher& patcher_;
+  const StillWanted still_wanted_;
+};
+
+}  // namespace koord::scheduler

@@ -1,0 +1,232 @@
+#include "scheduler/cluster/pod_shape.h"
+
+#include <absl/hash/hash.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "kube/objects/pod_resources.h"
+
+namespace koord::scheduler {
+namespace {
+
+// Whether a volume can decide where a pod runs.
+bool BindsToNodes(const kube::Volume& volume) {
+  return volume.persistent_volume_claim || volume.ephemeral || volume.csi ||
+         volume.gce_persistent_disk || volume.aws_elastic_block_store || volume.iscsi || volume.rbd;
+}
+
+auto BindingVolumes(const kube::Pod& pod) {
+  return pod.spec.volumes | std::views::filter(BindsToNodes);
+}
+
+bool HasEphemeralClaim(const kube::Pod& pod) {
+  return std::ranges::any_of(
+      pod.spec.volumes, [](const kube::Volume& volume) { return volume.ephemeral.has_value(); });
+}
+
+// Keys of Koordinator's own, which its plugins read. Others (checksums, times) differ between pods
+// that are otherwise alike.
+bool IsOurs(const std::pair<const std::string, std::string>& annotation) {
+  return annotation.first.find("koordinator.sh/") != std::string::npos;
+}
+
+auto OurAnnotations(const kube::Pod& pod) {
+  return pod.metadata.annotations | std::views::filter(IsOurs);
+}
+
+bool IsOfDaemonSet(const kube::Pod& pod) {
+  return std::ranges::any_of(pod.metadata.owner_references, [](const kube::OwnerReference& owner) {
+    return owner.kind == "DaemonSet";
+  });
+}
+
+bool SameOwner(const kube::Pod& a, const kube::Pod& b) {
+  const kube::OwnerReference* x = ControllerOf(a.metadata);
+  const kube::OwnerReference* y = ControllerOf(b.metadata);
+  if (x == nullptr || y == nullptr) return x == y;
+  return x->kind == y->kind && x->name == y->name && x->api_version == y->api_version;
+}
+
+bool SameContainers(const std::vector<kube::Container>& a, const std::vector<kube::Container>& b) {
+  return std::ranges::equal(a, b, [](const kube::Container& x, const kube::Container& y) {
+    return x.image == y.image && x.restart_policy == y.restart_policy &&
+           x.resources == y.resources && x.ports == y.ports;
+  });
+}
+
+bool SameVolumes(const kube::Pod& a, const kube::Pod& b) {
+  if (a.spec.volumes.empty() && b.spec.volumes.empty()) return true;
+  // The claim of an ephemeral volume is named after its pod.
+  if ((HasEphemeralClaim(a) || HasEphemeralClaim(b)) && a.metadata.name != b.metadata.name) {
+    return false;
+  }
+  return std::ranges::equal(BindingVolumes(a), BindingVolumes(b));
+}
+
+class Hasher {
+ public:
+  void Add(std::string_view text) {
+    value_ = absl::HashOf(value_, std::hash<std::string_view>{}(text));
+  }
+  void Add(int64_t number) { value_ = absl::HashOf(value_, number); }
+  void Add(const kube::ResourceList& list) {
+    for (const auto& [name, amount] : list) {
+      Add(name);
+      Add(amount.MilliValue());
+    }
+  }
+  void Add(const kube::Labels& labels) {
+    for (const auto& [key, value] : labels) {
+      Add(key);
+      Add(value);
+    }
+  }
+  void Add(const kube::NodeSelectorTerm& term) {
+    for (const auto* list : {&term.match_expressions, &term.match_fields}) {
+      for (const kube::NodeSelectorRequirement& each : *list) {
+        Add(each.key);
+        Add(each.op);
+        for (const std::string& value : each.values) Add(value);
+      }
+    }
+  }
+  uint64_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 0;
+};
+
+void HashContainers(Hasher& hash, const std::vector<kube::Container>& containers) {
+  for (const kube::Container& container : containers) {
+    hash.Add(container.image);
+    hash.Add(container.resources.requests);
+    hash.Add(container.resources.limits);
+  }
+}
+
+void DescribeAffinity(PodShape& shape, const kube::PodSpec& pod) {
+  if (!pod.affinity) return;
+  for (const auto* terms : {&pod.affinity->pod_affinity, &pod.affinity->pod_anti_affinity}) {
+    if (!terms->has_value()) continue;
+    shape.has_pod_affinity |= !(*terms)->required.empty() || !(*terms)->preferred.empty();
+  }
+  const auto& anti = pod.affinity->pod_anti_affinity;
+  shape.has_required_anti_affinity = anti.has_value() && !anti->required.empty();
+}
+
+PodShape Describe(const std::shared_ptr<const kube::Pod>& pod, ResourceNames& resources) {
+  const auto without_zeros = [&](const kube::ResourceList& list) {
+    ResourceAmounts amounts = resources.AmountsIn(list);
+    DropZeros(amounts);
+    return amounts;
+  };
+  const kube::ResourceList non_zero = kube::NonZeroPodRequests(*pod);
+  PodShape shape{.sample = pod,
+                 .requests = without_zeros(kube::PodRequests(*pod)),
+                 .limits = without_zeros(kube::PodLimits(*pod)),
+                 .non_zero_cpu = kube::AmountOf(non_zero, kube::kCpu).MilliValue(),
+                 .non_zero_memory = kube::AmountOf(non_zero, kube::kMemory).Value(),
+                 .priority = pod->spec.priority.value_or(0),
+                 .band = api::PriorityBandOf(*pod),
+                 .of_daemon_set = IsOfDaemonSet(*pod),
+                 .host_ports = HostPortsOf(pod->spec)};
+  DescribeAffinity(shape, pod->spec);
+  shape.has_claims = std::ranges::any_of(pod->spec.volumes, [](const kube::Volume& volume) {
+    return volume.persistent_volume_claim || volume.ephemeral;
+  });
+  return shape;
+}
+
+}  // namespace
+
+bool Conflict(const HostPort& a, const HostPort& b) {
+  constexpr std::string_view kEvery = "0.0.0.0";
+  return a.port == b.port && a.protocol == b.protocol &&
+         (a.ip == b.ip || a.ip == kEvery || b.ip == kEvery);
+}
+
+std::vector<HostPort> HostPortsOf(const kube::PodSpec& pod) {
+  std::vector<HostPort> ports;
+  const auto add = [&](const kube::Container& container) {
+    for (const kube::ContainerPort& port : container.ports) {
+      if (port.host_port <= 0) continue;
+      ports.push_back({port.host_ip.empty() ? "0.0.0.0" : port.host_ip,
+                       port.protocol.empty() ? "TCP" : port.protocol, port.host_port});
+    }
+  };
+  std::ranges::for_each(pod.containers, add);
+  for (const kube::Container& container : pod.init_containers) {
+    if (IsSidecar(container)) add(container);
+  }
+  return ports;
+}
+
+bool SameShape(const kube::Pod& a, const kube::Pod& b) {
+  if (&a == &b) return true;
+  const kube::PodSpec& x = a.spec;
+  const kube::PodSpec& y = b.spec;
+  return a.metadata.ns == b.metadata.ns && a.metadata.labels == b.metadata.labels &&
+         x.priority == y.priority && x.scheduler_name == y.scheduler_name &&
+         SameContainers(x.containers, y.containers) &&
+         SameContainers(x.init_containers, y.init_containers) &&
+         x.node_selector == y.node_selector && x.affinity == y.affinity &&
+         x.tolerations == y.tolerations && x.overhead == y.overhead &&
+         x.preemption_policy == y.preemption_policy &&
+         x.topology_spread_constraints == y.topology_spread_constraints &&
+         x.resource_claims == y.resource_claims && x.resources == y.resources &&
+         SameVolumes(a, b) && SameOwner(a, b) && IsOfDaemonSet(a) == IsOfDaemonSet(b) &&
+         a.status.qos_class == b.status.qos_class &&
+         std::ranges::equal(OurAnnotations(a), OurAnnotations(b));
+}
+
+uint64_t ShapeHash(const kube::Pod& pod) {
+  Hasher hash;
+  hash.Add(pod.metadata.ns);
+  hash.Add(pod.metadata.labels);
+  hash.Add(pod.spec.priority.value_or(0));
+  hash.Add(pod.spec.scheduler_name);
+  HashContainers(hash, pod.spec.containers);
+  HashContainers(hash, pod.spec.init_containers);
+  hash.Add(pod.spec.node_selector);
+  // Pods of a DaemonSet differ in nothing else.
+  if (pod.spec.affinity && pod.spec.affinity->node_affinity) {
+    if (const auto& required = pod.spec.affinity->node_affinity->required) {
+      for (const kube::NodeSelectorTerm& term : required->node_selector_terms) hash.Add(term);
+    }
+  }
+  for (const auto& volume : BindingVolumes(pod)) {
+    if (volume.persistent_volume_claim) hash.Add(volume.persistent_volume_claim->claim_name);
+  }
+  if (HasEphemeralClaim(pod)) hash.Add(pod.metadata.name);
+  for (const auto& [key, value] : OurAnnotations(pod)) {
+    hash.Add(key);
+    hash.Add(value);
+  }
+  return hash.value();
+}
+
+ShapePtr ShapeTable::Of(const std::shared_ptr<const kube::Pod>& pod) {
+  auto& bucket = shapes_[ShapeHash(*pod)];
+  for (const auto& each : bucket) {
+    if (ShapePtr shape = each.lock(); shape && SameShape(*shape->sample, *pod)) return shape;
+  }
+  auto shape = std::make_shared<PodShape>(Describe(pod, resources_));
+  shape->id = next_id_++;
+  bucket.push_back(shape);
+  if (shapes_.size() > drop_at_) DropUnused();
+  return shape;
+}
+
+void ShapeTable::DropUnused() {
+  absl::erase_if(shapes_, [](auto& entry) {
+    auto& bucket = entry.second;
+    bucket.erase(std::remove_if(bucket.begin(), bucket.end(),
+                                [](const auto& each) { return each.expired(); }),
+                 bucket.end());
+    return bucket.empty();
+  });
+  drop_at_ = std::max<size_t>(1024, 2 * shapes_.size());
+}
+
+}  // namespace koord::scheduler

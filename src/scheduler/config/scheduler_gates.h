@@ -1,0 +1,17 @@
+#pragma once
+#include <string_view>
+
+#include "base/feature_gates.h"
+
+namespace koord::scheduler {
+
+// Gates that are asked for by name in this folder's users.
+inline constexpr std::string_view kReplaceResourcesTransformer = "ReplaceResourcesTransformer";
+inline constexpr std::string_view kPriorityTransformer = "PriorityTransformer";
+inline constexpr std::string_view kPreemptionPolicyTransformer = "PreemptionPolicyTransformer";
+
+// Koordinator's gates and all of kube-scheduler 1.35, so that the flags of a cluster keep working.
+// Most of the latter switch nothing here.
+FeatureGates SchedulerFeatureGates();
+
+}  // namespace koord::scheduler

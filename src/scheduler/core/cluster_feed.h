@@ -1,0 +1,61 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/scope.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
+#include "scheduler/core/scheduler.h"
+
+namespace koord::scheduler {
+
+// Shows the scheduler the cluster: watches everything that placement depends on and passes it on,
+// transformed.
+class ClusterFeed {
+ public:
+  struct Transforms {
+    std::function<Scheduler::PodPtr(const Scheduler::PodPtr&)> pod;
+    std::function<Scheduler::NodePtr(const Scheduler::NodePtr&)> node;
+  };
+
+  ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms transforms, uint64_t seed);
+  ~ClusterFeed();
+
+  void Start();
+  // Runs `callback` once everything was listed and passed on. A scheduler that decides earlier
+  // would decide on half a cluster.
+  void WhenSynced(std::function<void()> callback);
+  bool synced() const;
+  void Stop();
+
+ private:
+  struct Watched {
+    std::shared_ptr<void> informer;
+    std::function<void()> start, stop;
+    std::function<bool()> synced;
+  };
+
+  template <class T, class Handler>
+  void Watch(const kube::Resource& resource, Handler handler, kube::InformerOptions options = {});
+  template <class T>
+  void WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
+                 std::optional<EventKind> event = {});
+  void WatchPods();
+  void WatchNodes();
+  void OnSynced();
+
+  kube::Client& client_;
+  Scheduler& scheduler_;
+  const Transforms transforms_;
+  const uint64_t seed_;
+  std::vector<Watched> watched_;
+  size_t unsynced_ = 0;
+  std::vector<std::function<void()>> when_synced_;
+  // As they were passed on, by uid and by name: what a transform gives need not be the same again.
+  StringMap<Scheduler::PodPtr> pods_;
+  StringMap<Scheduler::NodePtr> nodes_;
+  Scope scope_;
+};
+
+}  // namespace koord::scheduler

@@ -1,0 +1,64 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/event_loop.h"
+#include "base/random.h"
+#include "kube/client/client.h"
+#include "kube/client/event_recorder.h"
+#include "scheduler/cluster/ledger.h"
+#include "scheduler/framework/cluster_objects.h"
+#include "scheduler/framework/plugin.h"
+
+namespace koord::scheduler {
+
+// What plugins may ask of the scheduler around them.
+class SchedulerHandle {
+ public:
+  virtual ~SchedulerHandle() = default;
+
+  // Whether a pod would pass all filters on a row that looks different, with the pods that are
+  // promised the node considered. The first rejection, in profile order.
+  virtual RowVerdict CheckRow(PodQuery& query, const RowView& row) = 0;
+  // What CheckRow says of a row stays true until the row changes.
+  virtual bool RowsAreIndependent(PodQuery& query) = 0;
+
+  // Makes room: evicts the victims, which hold a node, for a pod that is promised it. `done` runs
+  // when the API server has been told of all of them.
+  virtual void Preempt(const Attempt& preemptor, const std::string& node,
+                       std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) = 0;
+
+  // Pods that wait for a permit.
+  virtual void ForEachWaiting(const std::function<void(const Attempt&)>& visit) = 0;
+  virtual bool Allow(std::string_view uid, std::string_view plugin) = 0;
+  virtual bool Reject(std::string_view uid, std::string_view plugin, std::string reason) = 0;
+
+  // Moves pods to the active queue, whatever they waited for.
+  virtual void Activate(const std::vector<kube::ObjectKey>& pods) = 0;
+
+  // Pods that are promised a node and have none yet.
+  virtual std::vector<std::shared_ptr<const kube::Pod>> NominatedTo(std::string_view node) = 0;
+  virtual void ClearNomination(const kube::Pod& pod) = 0;
+  // Where a pod is promised room; "" if nowhere.
+  virtual std::string NominatedNodeOf(const kube::Pod& pod) = 0;
+};
+
+// What a plugin is made from. Everything outlives the plugin.
+struct PluginContext {
+  Ledger& ledger;
+  ClusterObjects& objects;
+  Reasons& reasons;
+  EventLoop& loop;
+  Random& random;
+  // Null where nothing is written: benchmarks, `explain`, tests of placement alone.
+  SchedulerHandle* handle = nullptr;
+  kube::Client* client = nullptr;
+  kube::EventRecorder* recorder = nullptr;
+  std::string profile;  // schedulerName
+
+  const NodeTable& nodes() const { return ledger.nodes(); }
+};
+
+}  // namespace koord::scheduler

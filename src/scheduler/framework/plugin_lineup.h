@@ -1,0 +1,38 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scheduler/framework/plugin.h"
+
+namespace koord::scheduler {
+
+// The plugins that decide about the pods of one schedulerName, in their final order at each
+// extension point.
+struct PluginLineup {
+  struct Scorer {
+    ScorePlugin* plugin;
+    int64_t weight;
+  };
+
+  std::string name;
+  std::vector<std::unique_ptr<Plugin>> plugins;  // each once, by slot
+  std::vector<PreEnqueuePlugin*> pre_enqueue;
+  QueueSortPlugin* queue_sort = nullptr;
+  std::vector<PreFilterPlugin*> pre_filter;
+  std::vector<PreferNodesPlugin*> prefer_nodes;  // the first one is asked
+  std::vector<FilterPlugin*> filter;
+  std::vector<FilterTransformer*> filter_transformers;
+  std::vector<PostFilterPlugin*> post_filter;
+  std::vector<Scorer> score;
+  std::vector<ReservePlugin*> reserve;
+  std::vector<PermitPlugin*> permit;
+  std::vector<PreBindPlugin*> pre_bind;
+  std::vector<BindPlugin*> bind;
+  std::vector<PostBindPlugin*> post_bind;
+  bool patches_pods = false;  // sends what PreBind plugins have decided
+  // How many nodes to look for before choosing, in percent. 0: every node is considered.
+  int percentage_of_nodes_to_score = 0;
+};
+
+}  // namespace koord::scheduler

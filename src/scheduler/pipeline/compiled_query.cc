@@ -1,0 +1,606 @@
+#include "scheduler/pipeline/compiled_query.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/hot.h"
+
+namespace koord::scheduler {
+namespace {
+
+KOORD_HOT void AddProducts(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
+  for (size_t i = 0; i < n; ++i) sum[i] += weight * scores[i];
+}
+
+KOORD_HOT void Add(int64_t* sum, const int64_t* scores, size_t n) {
+  for (size_t i = 0; i < n; ++i) sum[i] += scores[i];
+}
+
+// Most weights are 1, and multiplying 64-bit numbers costs several times what adding them does.
+void AddWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
+  if (weight == 1) return Add(sum, scores, n);
+  AddProducts(sum, scores, weight, n);
+}
+
+KOORD_HOT void MaskInfeasible(int64_t* totals, const uint8_t* feasible, size_t n) {
+  for (size_t i = 0; i < n; ++i) totals[i] = feasible[i] ? totals[i] : BestRows::kInfeasible;
+}
+
+KOORD_HOT void CopyPlus(int64_t* to, const int64_t* from, int64_t more, size_t n) {
+  for (size_t i = 0; i < n; ++i) to[i] = from[i] + more;
+}
+
+// The least and largest score of feasible rows.
+KOORD_HOT ScoreRange RangeOf(const int64_t* scores, const uint8_t* feasible, size_t n) {
+  int64_t min = std::numeric_limits<int64_t>::max();
+  int64_t max = std::numeric_limits<int64_t>::min();
+  for (size_t i = 0; i < n; ++i) {
+    const bool counts = feasible[i] && scores[i] != kIgnoredRow;
+    min = counts && scores[i] < min ? scores[i] : min;
+    max = counts && scores[i] > max ? scores[i] : max;
+  }
+  return min > max ? ScoreRange{} : ScoreRange{min, max};
+}
+
+}  // namespace
+
+CompiledQuery::CompiledQuery(const Plan& plan, const NodeTable& nodes,
+                             const NominatedRows& nominated, Scratch& scratch)
+    : plan_(plan),
+      nodes_(nodes),
+      nominated_(nominated),
+      scratch_(scratch),
+      pre_filters_(plan.profile.pre_filter.size()),
+      raw_(plan.normalized_scorers.size()),
+      ranges_(plan.normalized_scorers.size()) {}
+
+void CompiledQuery::Compile(ShapePtr shape) {
+  const auto& plugins = plan_.profile.plugins;
+  query_ = std::make_unique<PodQuery>(std::move(shape), nodes_, plugins.size());
+  versions_.clear();
+  for (const auto& plugin : plugins) {
+    versions_.push_back(plugin->VersionFor(query_->shape()));
+    query_->SetState(plugin->slot(), plugin->Compile(query_->shape()));
+  }
+  for (size_t i = 0; i < pre_filters_.size(); ++i) {
+    RunPreFilter(*plan_.profile.pre_filter[i], pre_filters_[i]);
+  }
+  CombinePreFilters();
+  log_position_.reset();
+  diagnosed_at_.reset();
+}
+
+bool CompiledQuery::IsCurrent() const {
+  const auto& plugins = plan_.profile.plugins;
+  for (size_t slot = 0; slot < plugins.size(); ++slot) {
+    if (plugins[slot]->VersionFor(query_->shape()) != versions_[slot]) return false;
+  }
+  return true;
+}
+
+// ---- PreFilter
+
+void CompiledQuery::RunPreFilter(PreFilterPlugin& plugin, PreFilterResult& result) {
+  result = plugin.PreFilter(*query_);
+  result.verdict.plugin = plugin.name();
+}
+
+void CompiledQuery::PreFilter() {
+  if (!plan_.has_every_cycle) return;
+  for (size_t i = 0; i < pre_filters_.size(); ++i) {
+    PreFilterPlugin& plugin = *plan_.profile.pre_filter[i];
+    if (plugin.every_cycle()) RunPreFilter(plugin, pre_filters_[i]);
+  }
+  CombinePreFilters();
+}
+
+void CompiledQuery::CombinePreFilters() {
+  skipped_.assign(plan_.profile.plugins.size(), 0);
+  pre_filter_ = Verdict::Success();
+  node_names_.reset();
+  named_by_.clear();
+  for (size_t i = 0; i < pre_filters_.size(); ++i) {
+    const PreFilterPlugin& plugin = *plan_.profile.pre_filter[i];
+    const PreFilterResult& result = pre_filters_[i];
+    switch (result.verdict.code) {
+      case Code::kSuccess:
+        break;
+      case Code::kSkip:
+        skipped_[plugin.slot()] = 1;
+        break;
+      case Code::kUnschedulable:
+      case Code::kPending:
+        pre_filter_ = result.verdict;  // the last one counts
+        break;
+      case Code::kUnschedulableAndUnresolvable:
+        pre_filter_ = result.verdict;
+        return;
+      default:
+        pre_filter_ = Verdict::Error(fmt::format("running PreFilter plugin \"{}\": {}",
+                                                 plugin.name(), result.verdict.Message()));
+        pre_filter_.plugin = plugin.name();
+        return;
+    }
+    if (!result.node_names) continue;
+    named_by_.push_back(plugin.name());
+    std::set<std::string> names(result.node_names->begin(), result.node_names->end());
+    if (node_names_) {
+      std::erase_if(names, [&](const std::string& name) {
+        return std::ranges::find(*node_names_, name) == node_names_->end();
+      });
+    }
+    node_names_.emplace(names.begin(), names.end());
+    if (node_names_->empty()) {
+      std::ranges::sort(named_by_);
+      pre_filter_ = Verdict::Unresolvable(
+          named_by_.size() == 1
+              ? fmt::format("node(s) didn't satisfy plugin {}", named_by_[0])
+              : fmt::format("node(s) didn't satisfy plugin(s) [{}] simultaneously",
+                            fmt::join(named_by_, " ")));
+      pre_filter_.plugin = plugin.name();
+      return;
+    }
+  }
+}
+
+std::string CompiledQuery::AbsentReason() const {
+  std::vector<std::string_view> names = named_by_;
+  std::ranges::sort(names);
+  return fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(names, " "));
+}
+
+// ---- Rows
+
+void CompiledQuery::Refresh() {
+  const bool rows_changed = RefreshRows();
+  const bool was_wide = wide_active_;
+  const bool wide_moved = WideVersionsMoved();
+  if (wide_active_) {
+    if (rows_changed || wide_moved) TotalWide();
+  } else if (was_wide) {
+    RangesMoved();
+    TotalRows(ok_.data());
+    MaskInfeasible(best_.data(), ok_.data(), ok_.size());
+    best_.Summarize();
+  }
+}
+
+void CompiledQuery::Resize() {
+  const size_t rows = nodes_.rows();
+  ok_.resize(rows, 0);
+  base_.resize(rows, 0);
+  for (RawScores& raw : raw_) raw.Resize(rows);
+  best_.Resize(rows);
+  scratch_.scores.resize(rows);
+  scratch_.feasible.resize(rows);
+}
+
+bool CompiledQuery::RefreshRows() {
+  const auto changed = log_position_ ? nodes_.ChangedSince(*log_position_) : std::nullopt;
+  log_position_ = nodes_.log_end();
+  if (!changed) {
+    Rebuild();
+    return true;
+  }
+  if (changed->empty()) return false;
+  if (nodes_.rows() != ok_.size()) Resize();
+  for (const NodeRow row : *changed) RefreshRow(row);
+  if (wide_active_) return true;
+  if (RangesMoved()) {
+    TotalRows(ok_.data());
+    MaskInfeasible(best_.data(), ok_.data(), ok_.size());
+    best_.Summarize();
+    return true;
+  }
+  for (const NodeRow row : *changed) {
+    best_.Set(row,
+              ok_[row] ? constant_ + base_[row] + NormalizedScore(row) : BestRows::kInfeasible);
+  }
+  return true;
+}
+
+void CompiledQuery::Rebuild() {
+  Resize();
+  const size_t rows = nodes_.rows();
+  std::copy_n(nodes_.live(), rows, ok_.begin());
+  for (FilterPlugin* filter : plan_.row_filters) {
+    if (!IsSkipped(*filter)) filter->Filter(*query_, nodes_.all(), ok_.data());
+  }
+  FilterSpecialRows(ok_.data());
+
+  scores_.assign(plan_.profile.plugins.size(), 0);
+  constants_.assign(plan_.profile.plugins.size(), 0);
+  constant_ = 0;
+  score_error_ = Verdict::Success();
+  bool has_base = false;
+  for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
+    if (!TakesPart(scorer)) continue;
+    if (!has_base && scorer.weight == 1) {
+      scorer.plugin->Score(*query_, nodes_.all(), base_.data());
+    } else {
+      if (!has_base) std::ranges::fill(base_, 0);
+      scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
+      AddWeighted(base_.data(), scratch_.scores.data(), scorer.weight, rows);
+    }
+    has_base = true;
+  }
+  if (!has_base) std::ranges::fill(base_, 0);
+  for (size_t i = 0; i < raw_.size(); ++i) {
+    if (!TakesPart(plan_.normalized_scorers[i])) continue;
+    plan_.normalized_scorers[i].plugin->Score(*query_, nodes_.all(), raw_[i].data());
+    raw_[i].CountAll(ok_.data(), RangeOf(raw_[i].data(), ok_.data(), rows));
+  }
+  // Totals follow, unless a wide pass makes them.
+  wide_active_ = true;
+  wide_versions_.clear();
+}
+
+// Whether a scorer must look at rows. One that has the same to say of all of them is done here.
+bool CompiledQuery::TakesPart(const PluginLineup::Scorer& scorer) {
+  ScorePlugin& plugin = *scorer.plugin;
+  const Verdict verdict = plugin.PreScore(*query_, {});
+  if (verdict.code == Code::kSkip) return false;
+  if (!verdict.ok()) {
+    if (score_error_.ok()) {
+      score_error_ = Verdict::Error(
+          fmt::format("running PreScore plugin \"{}\": {}", plugin.name(), verdict.Message()));
+    }
+    return false;
+  }
+  if (const std::optional<int64_t> same = plugin.SameForAll(*query_)) {
+    int64_t score = *same;
+    if (plugin.normalizes()) plugin.Normalize(*query_, {*same, *same}, {&score, 1});
+    constants_[plugin.slot()] = scorer.weight * score;
+    constant_ += scorer.weight * score;
+    return false;
+  }
+  scores_[plugin.slot()] = 1;
+  return true;
+}
+
+void CompiledQuery::RefreshRow(NodeRow row) {
+  if (ok_[row]) {
+    for (size_t i = 0; i < raw_.size(); ++i) {
+      if (scores_[plan_.normalized_scorers[i].plugin->slot()]) raw_[i].Uncount(row);
+    }
+  }
+  const RowRange range{row, row + 1};
+  uint8_t keep = nodes_.live()[row];
+  if (keep && IsSpecial(row)) {
+    keep = PassesSpecial(row, plan_.row_filters) ? 1 : 0;
+  } else {
+    for (FilterPlugin* filter : plan_.row_filters) {
+      if (!keep) break;
+      if (!IsSkipped(*filter)) filter->Filter(*query_, range, &keep);
+    }
+  }
+  ok_[row] = keep;
+  if (!keep) return;
+  base_[row] = PlainScore(row);
+  for (size_t i = 0; i < raw_.size(); ++i) {
+    ScorePlugin& plugin = *plan_.normalized_scorers[i].plugin;
+    if (!scores_[plugin.slot()]) continue;
+    plugin.Score(*query_, range, raw_[i].data() + row);
+    raw_[i].Count(row);
+  }
+}
+
+// Rows that look different for this pod: with pods that are promised the node, or with a
+// transformer's delta.
+bool CompiledQuery::IsSpecial(NodeRow row) const {
+  if (!nominated_.empty() && !nominated_.On(nodes_.name(row)).empty()) return true;
+  return std::ranges::any_of(plan_.profile.filter_transformers, [&](FilterTransformer* each) {
+    return each->DeltaOf(*query_, row) != nullptr;
+  });
+}
+
+void CompiledQuery::FilterSpecialRows(uint8_t* keep) {
+  const auto look = [&](NodeRow row) {
+    if (nodes_.IsLive(row)) keep[row] = PassesSpecial(row, plan_.row_filters) ? 1 : 0;
+  };
+  nominated_.ForEachNode([&](const std::string& node) {
+    if (const auto row = nodes_.Find(node)) look(*row);
+  });
+  for (FilterTransformer* each : plan_.profile.filter_transformers) {
+    for (const NodeRow row : each->TransformedRows(*query_)) look(row);
+  }
+}
+
+RowDelta CompiledQuery::DeltaFor(NodeRow row) const {
+  RowDelta delta;
+  for (FilterTransformer* each : plan_.profile.filter_transformers) {
+    const RowDelta* more = each->DeltaOf(*query_, row);
+    if (more == nullptr) continue;
+    delta.removed.insert(delta.removed.end(), more->removed.begin(), more->removed.end());
+    delta.added.insert(delta.added.end(), more->added.begin(), more->added.end());
+    AddTo(delta.released, more->released);
+  }
+  return delta;
+}
+
+bool CompiledQuery::PassesSpecial(NodeRow row, const std::vector<FilterPlugin*>& filters) {
+  const auto passes = [&](const RowDelta& delta) {
+    const RowView view{row, delta.empty() ? nullptr : &delta};
+    return std::ranges::all_of(filters, [&](FilterPlugin* filter) {
+      return IsSkipped(*filter) || filter->Check(*query_, view).ok();
+    });
+  };
+  RowDelta delta = DeltaFor(row);
+  if (!passes(delta)) return false;
+  const auto promised = nominated_.On(nodes_.name(row), shape().priority, "");
+  if (promised.empty()) return true;
+  delta.added.insert(delta.added.end(), promised.begin(), promised.end());
+  return passes(delta);
+}
+
+int64_t CompiledQuery::PlainScore(NodeRow row) {
+  int64_t sum = 0;
+  for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
+    if (!scores_[scorer.plugin->slot()]) continue;
+    int64_t score = 0;
+    scorer.plugin->Score(*query_, {row, row + 1}, &score);
+    sum += scorer.weight * score;
+  }
+  return sum;
+}
+
+// ---- Totals
+
+int64_t CompiledQuery::NormalizedScore(NodeRow row) {
+  int64_t sum = 0;
+  for (size_t i = 0; i < raw_.size(); ++i) {
+    const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
+    if (!scores_[scorer.plugin->slot()]) continue;
+    int64_t score = raw_[i].At(row);
+    scorer.plugin->Normalize(*query_, ranges_[i], {&score, 1});
+    sum += scorer.weight * score;
+  }
+  return sum;
+}
+
+bool CompiledQuery::RangesMoved() {
+  bool moved = false;
+  for (size_t i = 0; i < raw_.size(); ++i) {
+    const ScoreRange range = raw_[i].range();
+    moved = moved || range != ranges_[i];
+    ranges_[i] = range;
+  }
+  return moved;
+}
+
+bool CompiledQuery::WideVersionsMoved() {
+  bool moved = false;
+  bool active = false;
+  size_t i = 0;
+  const auto look = [&](uint64_t version) {
+    if (i == wide_versions_.size()) {
+      wide_versions_.push_back(version);
+      moved = true;
+    } else if (wide_versions_[i] != version) {
+      wide_versions_[i] = version;
+      moved = true;
+    }
+    active = active || version != 0;
+    ++i;
+  };
+  for (FilterPlugin* filter : plan_.wide_filters) look(filter->WideVersion(*query_));
+  for (const auto& scorer : plan_.wide_scorers) look(scorer.plugin->WideVersion(*query_));
+  // Promised pods may bring terms of their own that nothing else in the cluster has.
+  wide_active_ = active || !nominated_.empty();
+  return moved;
+}
+
+// Writes totals of all rows, feasible or not, without the wide scorers' part.
+void CompiledQuery::TotalRows(const uint8_t* feasible) {
+  const size_t rows = ok_.size();
+  // A score that all rows share is the same number for every row.
+  int64_t shared = constant_;
+  for (size_t i = 0; i < raw_.size(); ++i) {
+    const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
+    if (!scores_[scorer.plugin->slot()] || !raw_[i].uniform()) continue;
+    ranges_[i] = raw_[i].range();
+    int64_t score = ranges_[i].max;
+    scorer.plugin->Normalize(*query_, ranges_[i], {&score, 1});
+    shared += scorer.weight * score;
+  }
+  CopyPlus(best_.data(), base_.data(), shared, rows);
+  for (size_t i = 0; i < raw_.size(); ++i) {
+    const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
+    if (!scores_[scorer.plugin->slot()] || raw_[i].uniform()) continue;
+    if (feasible != ok_.data()) ranges_[i] = RangeOf(raw_[i].data(), feasible, rows);
+    std::copy_n(raw_[i].data(), rows, scratch_.scores.data());
+    scorer.plugin->Normalize(*query_, ranges_[i], {scratch_.scores.data(), rows});
+    AddWeighted(best_.data(), scratch_.scores.data(), scorer.weight, rows);
+  }
+}
+
+void CompiledQuery::TotalWide() {
+  const size_t rows = ok_.size();
+  uint8_t* feasible = scratch_.feasible.data();
+  std::copy_n(ok_.data(), rows, feasible);
+  size_t wide = 0;
+  for (FilterPlugin* filter : plan_.wide_filters) {
+    if (wide_versions_[wide++] != 0) filter->Filter(*query_, nodes_.all(), feasible);
+  }
+  const auto look_again = [&](NodeRow row) {
+    if (ok_[row]) feasible[row] = PassesSpecial(row, plan_.wide_filters) ? 1 : 0;
+  };
+  nominated_.ForEachNode([&](const std::string& node) {
+    if (const auto row = nodes_.Find(node)) look_again(*row);
+  });
+  for (FilterTransformer* each : plan_.profile.filter_transformers) {
+    for (const NodeRow row : each->TransformedRows(*query_)) look_again(row);
+  }
+  TotalRows(feasible);
+  AddWideScores(feasible);
+  MaskInfeasible(best_.data(), feasible, rows);
+  best_.Summarize();
+}
+
+void CompiledQuery::AddWideScores(const uint8_t* feasible) {
+  const size_t rows = ok_.size();
+  size_t wide = plan_.wide_filters.size();
+  for (const PluginLineup::Scorer& scorer : plan_.wide_scorers) {
+    scores_[scorer.plugin->slot()] = 0;
+    if (wide_versions_[wide++] == 0) continue;
+    const Verdict verdict = scorer.plugin->PreScore(*query_, {feasible, rows});
+    if (verdict.code == Code::kSkip) continue;
+    if (!verdict.ok()) {
+      score_error_ = Verdict::Error(fmt::format("running PreScore plugin \"{}\": {}",
+                                                scorer.plugin->name(), verdict.Message()));
+      return;
+    }
+    scores_[scorer.plugin->slot()] = 1;
+    scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
+    if (scorer.plugin->normalizes()) {
+      const ScoreRange range = RangeOf(scratch_.scores.data(), feasible, rows);
+      scorer.plugin->Normalize(*query_, range, {scratch_.scores.data(), rows});
+    }
+    AddWeighted(best_.data(), scratch_.scores.data(), scorer.weight, rows);
+  }
+}
+
+// ---- Some rows only
+
+CompiledQuery::Among CompiledQuery::ChooseAmong(const std::vector<NodeRow>& rows, size_t enough,
+                                                std::string_view uid) {
+  Among among;
+  for (const NodeRow row : rows) {
+    if (among.feasible.size() == enough) break;
+    ++among.looked_at;
+    if (nodes_.IsLive(row) && Check({row, nullptr}, uid, nullptr).ok()) {
+      among.feasible.push_back(row);
+    }
+  }
+  const size_t n = among.feasible.size();
+  among.totals.assign(n, 0);
+  if (n <= 1) return among;
+  scratch_.feasible.assign(nodes_.rows(), 0);
+  for (const NodeRow row : among.feasible) scratch_.feasible[row] = 1;
+  const std::vector<uint8_t> mask(n, 1);
+  std::vector<int64_t> scores(n);
+  score_error_ = Verdict::Success();
+  for (const PluginLineup::Scorer& scorer : plan_.profile.score) {
+    ScorePlugin& plugin = *scorer.plugin;
+    if (plugin.wide() && plugin.WideVersion(*query_) == 0) continue;
+    const Verdict verdict = plugin.PreScore(*query_, scratch_.feasible);
+    if (verdict.code == Code::kSkip) continue;
+    if (!verdict.ok()) {
+      score_error_ = Verdict::Error(
+          fmt::format("running PreScore plugin \"{}\": {}", plugin.name(), verdict.Message()));
+      return among;
+    }
+    for (size_t i = 0; i < n; ++i) {
+      plugin.Score(*query_, {among.feasible[i], among.feasible[i] + 1}, &scores[i]);
+    }
+    if (plugin.normalizes()) {
+      plugin.Normalize(*query_, RangeOf(scores.data(), mask.data(), n), scores);
+    }
+    AddWeighted(among.totals.data(), scores.data(), scorer.weight, n);
+  }
+  return among;
+}
+
+RowVerdict CompiledQuery::CheckOnce(const RowView& row, size_t* plugin) {
+  for (FilterPlugin* filter : plan_.profile.filter) {
+    if (IsSkipped(*filter)) continue;
+    if (filter->wide() && filter->WideVersion(*query_) == 0 && row.delta == nullptr) continue;
+    RowVerdict verdict = filter->Check(*query_, row);
+    if (verdict.ok()) continue;
+    if (plugin != nullptr) *plugin = filter->slot();
+    return verdict;
+  }
+  return {};
+}
+
+RowVerdict CompiledQuery::Check(const RowView& row, std::string_view uid, size_t* plugin) {
+  RowDelta delta = DeltaFor(row.row);
+  if (row.delta != nullptr) {
+    delta.removed.insert(delta.removed.end(), row.delta->removed.begin(), row.delta->removed.end());
+    delta.added.insert(delta.added.end(), row.delta->added.begin(), row.delta->added.end());
+    AddTo(delta.released, row.delta->released);
+  }
+  const size_t own = delta.added.size();
+  if (!nominated_.empty()) {
+    const auto promised = nominated_.On(nodes_.name(row.row), shape().priority, uid);
+    delta.added.insert(delta.added.end(), promised.begin(), promised.end());
+  }
+  if (delta.added.size() > own) {
+    RowVerdict verdict = CheckOnce({row.row, &delta}, plugin);
+    if (!verdict.ok()) return verdict;
+    delta.added.resize(own);
+  }
+  return CheckOnce({row.row, delta.empty() ? nullptr : &delta}, plugin);
+}
+
+// ---- Why not
+
+bool CompiledQuery::RowsAreIndependent() {
+  return std::ranges::all_of(plan_.wide_filters, [&](FilterPlugin* filter) {
+    return IsSkipped(*filter) || filter->WideVersion(*query_) == 0;
+  });
+}
+
+void CompiledQuery::DiagnoseRow(NodeRow row, std::string_view uid) {
+  RowDiagnosis& diagnosis = diagnoses_[row];
+  diagnosis = {};
+  if (!nodes_.IsLive(row)) return;
+  size_t plugin = 0;
+  diagnosis.verdict = Check({row, nullptr}, uid, &plugin);
+  diagnosis.plugin = static_cast<uint32_t>(plugin);
+}
+
+std::span<const RowDiagnosis> CompiledQuery::DiagnoseAll(std::string_view uid) {
+  const bool keeps = RowsAreIndependent() && !plan_.has_every_cycle;
+  const auto changed = diagnosed_at_ && keeps ? nodes_.ChangedSince(*diagnosed_at_) : std::nullopt;
+  diagnoses_.resize(nodes_.rows());
+  if (changed) {
+    for (const NodeRow row : *changed) DiagnoseRow(row, uid);
+  } else {
+    for (NodeRow row = 0; row < nodes_.rows(); ++row) DiagnoseRow(row, uid);
+  }
+  diagnosed_at_ = nodes_.log_end();
+  // A row that is promised to the pod itself looks different to it than to its like.
+  if (const auto own = nodes_.Find(nominated_.NodeOf(uid))) {
+    DiagnoseRow(*own, uid);
+    diagnosed_at_.reset();
+  }
+  return diagnoses_;
+}
+
+std::span<const RowDiagnosis> CompiledQuery::DiagnoseSome(const std::vector<NodeRow>& rows,
+                                                          std::string_view uid) {
+  diagnoses_.assign(nodes_.rows(), {});
+  diagnosed_at_.reset();
+  for (const NodeRow row : rows) DiagnoseRow(row, uid);
+  return diagnoses_;
+}
+
+std::vector<std::pair<std::string_view, int64_t>> CompiledQuery::ScoresOf(NodeRow row) {
+  const size_t rows = nodes_.rows();
+  for (NodeRow each = 0; each < rows; ++each) {
+    scratch_.feasible[each] = best_.At(each) != BestRows::kInfeasible ? 1 : 0;
+  }
+  std::vector<std::pair<std::string_view, int64_t>> scores;
+  for (const PluginLineup::Scorer& scorer : plan_.profile.score) {
+    ScorePlugin& plugin = *scorer.plugin;
+    if (!scores_[plugin.slot()]) {
+      scores.emplace_back(plugin.name(), constants_[plugin.slot()]);
+      continue;
+    }
+    if (plugin.wide()) plugin.PreScore(*query_, scratch_.feasible);
+    plugin.Score(*query_, nodes_.all(), scratch_.scores.data());
+    int64_t score = scratch_.scores[row];
+    if (plugin.normalizes()) {
+      const ScoreRange range = RangeOf(scratch_.scores.data(), scratch_.feasible.data(), rows);
+      plugin.Normalize(*query_, range, {&score, 1});
+    }
+    scores.emplace_back(plugin.name(), scorer.weight * score);
+  }
+  return scores;
+}
+
+}  // namespace koord::scheduler

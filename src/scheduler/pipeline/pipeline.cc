@@ -1,0 +1,201 @@
+#include "scheduler/pipeline/pipeline.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace koord::scheduler {
+
+Pipeline::Pipeline(const PluginLineup& profile, Ledger& ledger, NominatedRows& nominated,
+                   NodeOrder& order, Random& random, size_t kept_shapes)
+    : plan_(profile),
+      ledger_(ledger),
+      nominated_(nominated),
+      order_(order),
+      random_(random),
+      kept_shapes_(kept_shapes) {}
+
+void Pipeline::BeginCycle(WallTime now) {
+  for (const auto& plugin : plan_.profile.plugins) plugin->BeforeCycle(now);
+}
+
+CompiledQuery& Pipeline::QueryFor(const ShapePtr& shape) {
+  if (shape->id == last_shape_ && last_query_->IsCurrent()) return *last_query_;
+  const auto found = queries_.find(shape->id);
+  CompiledQuery& query = found != queries_.end() ? Use(found->second) : Keep(shape);
+  if (found != queries_.end() && !query.IsCurrent()) query.Compile(shape);
+  last_shape_ = shape->id;
+  last_query_ = &query;
+  return query;
+}
+
+CompiledQuery& Pipeline::Use(Kept& kept) {
+  used_.splice(used_.begin(), kept.seen_again ? used_ : new_, kept.use);
+  kept.seen_again = true;
+  if (used_.size() > kept_shapes_) {
+    queries_.erase(used_.back());
+    used_.pop_back();
+  }
+  return *kept.query;
+}
+
+CompiledQuery& Pipeline::Keep(const ShapePtr& shape) {
+  std::unique_ptr<CompiledQuery> made;
+  if (new_.size() >= kNewShapes) {  // its buffers are used again
+    made = std::move(queries_.find(new_.back())->second.query);
+    queries_.erase(new_.back());
+    new_.pop_back();
+  } else {
+    made = std::make_unique<CompiledQuery>(plan_, ledger_.nodes(), nominated_, scratch_);
+  }
+  made->Compile(shape);
+  CompiledQuery& query = *made;
+  new_.push_front(shape->id);
+  queries_.emplace(shape->id, Kept{std::move(made), new_.begin()});
+  return query;
+}
+
+std::vector<NodeRow> Pipeline::RowsOf(const std::vector<std::string>& names) const {
+  std::vector<NodeRow> rows;
+  for (const std::string& name : names) {
+    if (const auto row = ledger_.nodes().Find(name)) rows.push_back(*row);
+  }
+  return rows;
+}
+
+std::vector<NodeRow> Pipeline::PreferredRows(CompiledQuery& query) const {
+  std::vector<std::string> names;
+  for (const std::string& name : plan_.profile.prefer_nodes.front()->PreferNodes(query.query())) {
+    const auto& allowed = query.node_names();
+    if (!allowed || std::ranges::find(*allowed, name) != allowed->end()) names.push_back(name);
+  }
+  return RowsOf(names);
+}
+
+size_t Pipeline::NumberToFind(size_t candidates) const {
+  constexpr size_t kMinimum = 100;
+  const auto percent = static_cast<size_t>(plan_.profile.percentage_of_nodes_to_score);
+  if (percent == 0 || percent >= 100 || candidates < kMinimum) return candidates;
+  return std::max(kMinimum, candidates * percent / 100);
+}
+
+Decision Pipeline::Decide(const kube::Pod& pod, const ShapePtr& shape) {
+  const size_t nodes = ledger_.nodes().live_rows();
+  if (nodes == 0) {
+    return {.verdict = Verdict::Unresolvable("no nodes available to schedule pods"),
+            .no_nodes = true};
+  }
+  CompiledQuery& query = QueryFor(shape);
+  query.PreFilter();
+  if (!query.pre_filter().ok()) return {.verdict = query.pre_filter(), .evaluated = nodes};
+
+  if (const std::string& promised = nominated_.NodeOf(pod.metadata.uid); !promised.empty()) {
+    const Decision decision = DecideAmong(query, RowsOf({promised}), 1, pod);
+    if (decision.placed()) return decision;
+  }
+  if (!plan_.profile.prefer_nodes.empty()) {
+    const std::vector<NodeRow> preferred = PreferredRows(query);
+    if (!preferred.empty()) {
+      const Decision decision = DecideAmong(query, preferred, 1, pod);
+      if (decision.placed()) return decision;
+    }
+  }
+  if (query.node_names()) {
+    return DecideAmong(query, RowsOf(*query.node_names()), nodes, pod);
+  }
+  const size_t enough = NumberToFind(nodes);
+  if (enough < nodes) {
+    std::vector<NodeRow> rows = order_.rows();
+    std::ranges::rotate(rows, rows.begin() + static_cast<ptrdiff_t>(next_start_ % rows.size()));
+    const Decision decision = DecideAmong(query, rows, enough, pod);
+    next_start_ = (next_start_ + decision.evaluated) % rows.size();
+    return decision;
+  }
+  query.Refresh();
+  Decision decision{.evaluated = nodes, .feasible = query.best().feasible()};
+  if (decision.feasible > 1 && !query.score_error().ok()) {
+    decision.verdict = query.score_error();
+    return decision;
+  }
+  if (const auto best = query.best().Pick(random_)) {
+    decision.row = best->row;
+    decision.total = best->total;
+  } else {
+    decision.verdict.code = Code::kUnschedulable;
+  }
+  return decision;
+}
+
+Decision Pipeline::DecideAmong(CompiledQuery& query, const std::vector<NodeRow>& rows,
+                               size_t enough, const kube::Pod& pod) {
+  const CompiledQuery::Among among = query.ChooseAmong(rows, enough, pod.metadata.uid);
+  Decision decision{.evaluated = among.looked_at, .feasible = among.feasible.size()};
+  if (among.feasible.empty()) {
+    decision.verdict.code = Code::kUnschedulable;
+    return decision;
+  }
+  if (among.feasible.size() > 1 && !query.score_error().ok()) {
+    decision.verdict = query.score_error();
+    return decision;
+  }
+  decision.total = std::ranges::max(among.totals);
+  size_t skip =
+      random_.Below(static_cast<uint64_t>(std::ranges::count(among.totals, decision.total)));
+  for (size_t i = 0; i < among.feasible.size(); ++i) {
+    if (among.totals[i] == decision.total && skip-- == 0) {
+      decision.row = among.feasible[i];
+      break;
+    }
+  }
+  return decision;
+}
+
+Diagnosis Pipeline::Diagnose(const kube::Pod& pod, const ShapePtr& shape) {
+  const NodeTable& nodes = ledger_.nodes();
+  Diagnosis diagnosis{.nodes = nodes.live_rows()};
+  CompiledQuery& query = QueryFor(shape);
+  if (query.pre_filter().rejected()) {
+    diagnosis.pre_filter = query.pre_filter();
+    return diagnosis;
+  }
+  if (query.node_names()) {
+    const std::vector<NodeRow> rows = RowsOf(*query.node_names());
+    diagnosis.rows = query.DiagnoseSome(rows, pod.metadata.uid);
+    if (rows.size() < diagnosis.nodes) diagnosis.absent_reason = query.AbsentReason();
+  } else {
+    diagnosis.rows = query.DiagnoseAll(pod.metadata.uid);
+  }
+  diagnosis.explicit_rows = static_cast<size_t>(std::ranges::count_if(
+      diagnosis.rows, [](const RowDiagnosis& row) { return !row.verdict.ok(); }));
+  return diagnosis;
+}
+
+std::string FitErrorMessage(const Diagnosis& diagnosis, const Reasons& reasons,
+                            std::string_view post_filter) {
+  std::string message = fmt::format("0/{} nodes are available:", diagnosis.nodes);
+  if (diagnosis.pre_filter.rejected()) {
+    message += fmt::format(" {}.", diagnosis.pre_filter.Message());
+  } else {
+    std::vector<size_t> counts(reasons.size(), 0);
+    for (const RowDiagnosis& row : diagnosis.rows) {
+      for (const ReasonId reason : row.verdict.reasons) ++counts[reason];
+    }
+    std::vector<std::string> entries;
+    for (ReasonId reason = 0; reason < counts.size(); ++reason) {
+      if (counts[reason] != 0) {
+        entries.push_back(fmt::format("{} {}", counts[reason], reasons.TextOf(reason)));
+      }
+    }
+    if (!diagnosis.absent_reason.empty() && diagnosis.nodes > diagnosis.explicit_rows) {
+      entries.push_back(
+          fmt::format("{} {}", diagnosis.nodes - diagnosis.explicit_rows, diagnosis.absent_reason));
+    }
+    std::ranges::sort(entries);
+    if (!entries.empty()) message += fmt::format(" {}.", fmt::join(entries, ", "));
+  }
+  if (!post_filter.empty()) message += fmt::format(" {}", post_filter);
+  return message;
+}
+
+}  // namespace koord::scheduler

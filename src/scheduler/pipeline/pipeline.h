@@ -1,0 +1,92 @@
+#pragma once
+#include <absl/container/flat_hash_map.h>
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "scheduler/cluster/ledger.h"
+#include "scheduler/framework/plugin_lineup.h"
+#include "scheduler/pipeline/compiled_query.h"
+#include "scheduler/pipeline/node_order.h"
+#include "scheduler/pipeline/nominated_rows.h"
+#include "scheduler/pipeline/plan.h"
+
+namespace koord::scheduler {
+
+// Where a pod goes.
+struct Decision {
+  NodeRow row = kNoRow;  // kNoRow: nowhere
+  // Why nowhere: a rejection (of the pod as a whole, or because no node is left) or an error.
+  Verdict verdict;
+  bool no_nodes = false;  // the cluster has none
+  size_t evaluated = 0;   // nodes that were looked at
+  size_t feasible = 0;
+  int64_t total = 0;
+
+  bool placed() const { return row != kNoRow; }
+};
+
+// Finds the node for one pod after another, for one profile.
+//
+// What is found out about a shape is kept for a number of shapes; asking again costs what has
+// changed in between. Shapes that are asked about once push out each other only, so that a stream
+// of pods without their like neither costs those that have any, nor leaves the processor's cache.
+class Pipeline {
+ public:
+  // `kept_shapes`: each costs some 30 bytes a node.
+  Pipeline(const PluginLineup& profile, Ledger& ledger, NominatedRows& nominated, NodeOrder& order,
+           Random& random, size_t kept_shapes = 64);
+
+  // Never changes the ledger. Call BeforeCycle of the plugins first (BeginCycle).
+  Decision Decide(const kube::Pod& pod, const ShapePtr& shape);
+  void BeginCycle(WallTime now);
+
+  // Why no node can do, row by row in profile order.
+  Diagnosis Diagnose(const kube::Pod& pod, const ShapePtr& shape);
+
+  // The compiled query of a shape, up to date.
+  CompiledQuery& QueryFor(const ShapePtr& shape);
+
+  const PluginLineup& profile() const { return plan_.profile; }
+  size_t kept() const { return queries_.size(); }
+
+ private:
+  struct Kept {
+    std::unique_ptr<CompiledQuery> query;
+    std::list<uint32_t>::iterator use;
+    bool seen_again = false;
+  };
+  static constexpr size_t kNewShapes = 4;
+
+  CompiledQuery& Use(Kept& kept);
+  CompiledQuery& Keep(const ShapePtr& shape);
+  Decision DecideAmong(CompiledQuery& query, const std::vector<NodeRow>& rows, size_t enough,
+                       const kube::Pod& pod);
+  std::vector<NodeRow> RowsOf(const std::vector<std::string>& names) const;
+  std::vector<NodeRow> PreferredRows(CompiledQuery& query) const;
+  size_t NumberToFind(size_t candidates) const;
+
+  Plan plan_;
+  Ledger& ledger_;
+  NominatedRows& nominated_;
+  NodeOrder& order_;
+  Random& random_;
+  const size_t kept_shapes_;
+  CompiledQuery::Scratch scratch_;
+  absl::flat_hash_map<uint32_t, Kept> queries_;  // by shape id
+  std::list<uint32_t> new_;                      // ids of shapes that were asked about once
+  std::list<uint32_t> used_;                     // of the others; last used first, both
+  uint32_t last_shape_ = 0;
+  CompiledQuery* last_query_ = nullptr;
+  size_t next_start_ = 0;  // where to go on looking, if not all nodes are looked at
+};
+
+// "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. <post filter>"
+std::string FitErrorMessage(const Diagnosis& diagnosis, const Reasons& reasons,
+                            std::string_view post_filter);
+
+}  // namespace koord::scheduler

@@ -1,0 +1,150 @@
+#include "scheduler/plugins/default_preemption/default_preemption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scheduler/pipeline/pipeline.h"
+
+namespace koord::scheduler {
+namespace {
+
+constexpr size_t kKeptShapes = 16;
+
+bool IsLeavingByPreemption(const kube::Pod& pod) {
+  const kube::PodCondition* condition = FindCondition(pod.status.conditions, "DisruptionTarget");
+  return IsBeingDeleted(pod.metadata) && condition != nullptr && condition->status == "True" &&
+         condition->reason == "PreemptionByScheduler";
+}
+
+}  // namespace
+
+DefaultPreemption::DefaultPreemption(const PluginContext& context, DefaultPreemptionArgs args)
+    : context_(context),
+      args_(args),
+      budgets_(context.objects.disruption_budgets),
+      no_victims_(context.reasons.Intern("No preemption victims found for incoming pod")) {}
+
+Verdict DefaultPreemption::PreEnqueue(const kube::Pod& pod) {
+  if (!evicting_for_.contains(pod.metadata.uid)) return Verdict::Success();
+  return Verdict::Unresolvable("waiting for the preemption for this pod to be finished");
+}
+
+bool DefaultPreemption::MightCure(const kube::Pod&, const ClusterEvent& event) {
+  return event.kind == EventKind::kAssignedPodRemoved || event.kind == EventKind::kForced;
+}
+
+std::optional<std::string> DefaultPreemption::WhyNotEligible(const Attempt& attempt,
+                                                             const Diagnosis& diagnosis) const {
+  if (attempt.pod->spec.preemption_policy == "Never") {
+    return "not eligible due to preemptionPolicy=Never.";
+  }
+  const std::string node = context_.handle->NominatedNodeOf(*attempt.pod);
+  const auto row = context_.nodes().Find(node);
+  if (!row) return {};
+  if (*row < diagnosis.rows.size() &&
+      diagnosis.rows[*row].verdict.code == Code::kUnschedulableAndUnresolvable) {
+    return {};  // the promise is worth nothing; look for another node
+  }
+  for (const PodInfo* pod : context_.nodes().pods(*row)) {
+    if (pod->shape->priority < attempt.shape->priority && IsLeavingByPreemption(*pod->pod)) {
+      return "not eligible due to a terminating pod on the nominated node.";
+    }
+  }
+  return {};
+}
+
+DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query) {
+  if (kept_.size() >= kKeptShapes && !kept_.contains(query.shape().id)) {
+    kept_.erase(
+        std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.used; }));
+  }
+  Kept& kept = kept_[query.shape().id];
+  kept.used = ++uses_;
+  const NodeTable& nodes = context_.nodes();
+  const auto changed = nodes.ChangedSince(kept.log_position);
+  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() ||
+      !context_.handle->RowsAreIndependent(query)) {
+    kept.rows.assign(nodes.rows(), std::nullopt);
+  } else {
+    kept.rows.resize(nodes.rows());
+    for (const NodeRow row : *changed) kept.rows[row].reset();
+  }
+  kept.log_position = nodes.log_end();
+  kept.budgets = budgets_.version();
+  return kept;
+}
+
+size_t DefaultPreemption::CandidatesWanted(size_t nodes) const {
+  const size_t percent = nodes * static_cast<size_t>(args_.min_candidate_nodes_percentage) / 100;
+  return std::min(nodes,
+                  std::max(percent, static_cast<size_t>(args_.min_candidate_nodes_absolute)));
+}
+
+PostFilterResult DefaultPreemption::PostFilter(Attempt& attempt, PodQuery& query,
+                                               const Diagnosis& diagnosis) {
+  if (context_.handle == nullptr) return {Verdict::Unschedulable("")};
+  if (const auto why = WhyNotEligible(attempt, diagnosis)) {
+    return {Verdict::Unschedulable(fmt::format("preemption: {}", *why))};
+  }
+  std::vector<NodeRow> potential;
+  for (NodeRow row = 0; row < diagnosis.rows.size(); ++row) {
+    if (diagnosis.rows[row].verdict.code == Code::kUnschedulable) potential.push_back(row);
+  }
+  Kept& kept = KeptFor(query);
+  std::vector<NodeRow> tried;
+  const size_t wanted = CandidatesWanted(potential.size());
+  const size_t start = potential.empty() ? 0 : context_.random.Below(potential.size());
+  size_t candidates = 0;
+  bool keeps_budgets = false;
+  NodeRow best = kNoRow;
+  for (size_t i = 0; i < potential.size(); ++i) {
+    if (candidates >= wanted && keeps_budgets) break;
+    const NodeRow row = potential[(start + i) % potential.size()];
+    std::optional<DryRun>& run = kept.rows[row];
+    if (!run) run = TryNode(query, row, context_.nodes(), budgets_, *context_.handle, no_victims_);
+    tried.push_back(row);
+    if (!run->cost) continue;
+    ++candidates;
+    keeps_budgets = keeps_budgets || run->cost->violations == 0;
+    if (best == kNoRow || IsCheaper(*run->cost, *kept.rows[best]->cost)) best = row;
+  }
+  if (best == kNoRow) {
+    return {Verdict::Unschedulable(Explain(diagnosis, tried, kept)), ""};
+  }
+  return Evict(attempt, best, *kept.rows[best]->cost);
+}
+
+PostFilterResult DefaultPreemption::Evict(const Attempt& attempt, NodeRow row,
+                                          const PreemptionCost& cost) {
+  const std::string node = context_.nodes().name(row);
+  // Less important pods that were promised this node must find another.
+  for (const auto& pod : context_.handle->NominatedTo(node)) {
+    if (pod->spec.priority.value_or(0) < attempt.shape->priority) {
+      context_.handle->ClearNomination(*pod);
+    }
+  }
+  std::vector<std::shared_ptr<const kube::Pod>> victims;
+  for (const PodInfo* victim : cost.victims) victims.push_back(victim->pod);
+  const std::string uid = attempt.pod->metadata.uid;
+  evicting_for_.insert(uid);
+  context_.handle->Preempt(attempt, node, std::move(victims),
+                           [this, uid, key = KeyOf(attempt.pod->metadata)] {
+                             evicting_for_.erase(uid);
+                             context_.handle->Activate({key});
+                           });
+  return {Verdict::Success(), node};
+}
+
+std::string DefaultPreemption::Explain(const Diagnosis& diagnosis,
+                                       const std::vector<NodeRow>& tried, const Kept& kept) const {
+  std::vector<RowDiagnosis> rows(diagnosis.rows.size());
+  for (const NodeRow row : tried) rows[row].verdict = kept.rows[row]->verdict;
+  const Diagnosis why{.nodes = diagnosis.nodes,
+                      .rows = rows,
+                      .explicit_rows = tried.size(),
+                      .absent_reason = "Preemption is not helpful for scheduling"};
+  return fmt::format("preemption: {}", FitErrorMessage(why, context_.reasons, ""));
+}
+
+}  // namespace koord::scheduler

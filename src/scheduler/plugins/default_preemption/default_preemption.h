@@ -1,0 +1,64 @@
+#pragma once
+#include <absl/container/flat_hash_map.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/string_map.h"
+#include "scheduler/config/candidate_args.h"
+#include "scheduler/framework/plugin_context.h"
+#include "scheduler/plugins/default_preemption/dry_run.h"
+
+namespace koord::scheduler {
+
+// Makes room for a pod that fits nowhere by evicting less important ones.
+//
+// Only nodes are tried on which the pod was rejected for a reason that evictions may cure. On each,
+// the smallest set of victims is found in a dry run; of the nodes tried, the one is taken whose
+// victims matter least (broken disruption budgets, then priorities, then numbers, then age). The
+// pod is promised that node, its victims are evicted, and it waits until they are gone. A pod whose
+// promised node still has victims on their way out is not helped twice.
+class DefaultPreemption final : public PostFilterPlugin,
+                                public PreEnqueuePlugin,
+                                public RequeuePlugin {
+ public:
+  static constexpr std::string_view kName = "DefaultPreemption";
+
+  DefaultPreemption(const PluginContext& context, DefaultPreemptionArgs args);
+
+  std::string_view name() const override { return kName; }
+  PostFilterResult PostFilter(Attempt& attempt, PodQuery& query,
+                              const Diagnosis& diagnosis) override;
+  // Keeps a pod out of the queue while its victims are being told.
+  Verdict PreEnqueue(const kube::Pod& pod) override;
+  bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
+
+ private:
+  // Dry runs of one shape, by row, as long as rows stay as they are.
+  struct Kept {
+    uint64_t log_position = 0;
+    uint64_t budgets = 0;
+    uint64_t used = 0;
+    std::vector<std::optional<DryRun>> rows;
+  };
+
+  std::optional<std::string> WhyNotEligible(const Attempt& attempt,
+                                            const Diagnosis& diagnosis) const;
+  Kept& KeptFor(PodQuery& query);
+  size_t CandidatesWanted(size_t nodes) const;
+  PostFilterResult Evict(const Attempt& attempt, NodeRow row, const PreemptionCost& cost);
+  std::string Explain(const Diagnosis& diagnosis, const std::vector<NodeRow>& tried,
+                      const Kept& kept) const;
+
+  const PluginContext context_;
+  const DefaultPreemptionArgs args_;
+  DisruptionBudgets budgets_;
+  ReasonId no_victims_;
+  absl::flat_hash_map<uint32_t, Kept> kept_;  // by shape
+  uint64_t uses_ = 0;
+  StringSet evicting_for_;  // uids of pods whose victims are being told
+};
+
+}  // namespace koord::scheduler
