@@ -7,7 +7,6 @@
 namespace koord::scheduler {
 namespace {
 
-
 class DryRunTest : public testing::Test, protected SchedulerHandle {
  protected:
   // A pod fits if no more than `room` others are on the node.
