@@ -562,7 +562,8 @@ std::span<const RowDiagnosis> CompiledQuery::DiagnoseAll(std::string_view uid) {
   } else {
     for (NodeRow row = 0; row < nodes_.rows(); ++row) DiagnoseRow(row, uid);
   }
-  diagnosed_at_ = nodes_.log_end();
+  // What rests on other rows, as long as it does, is not kept until it no longer does.
+  diagnosed_at_ = keeps ? std::optional(nodes_.log_end()) : std::nullopt;
   // A row that is promised to the pod itself looks different to it than to its like.
   if (const auto own = nodes_.Find(nominated_.NodeOf(uid))) {
     DiagnoseRow(*own, uid);
