@@ -81,12 +81,13 @@ def an_unbound_pod_goes_at_once(t):
 
 @test
 def waits_for_finalizers(t):
-    t.create(config_map("a", finalizers=["example.com/hold"]))
+    t.create(config_map("a"))
+    t.hold("ConfigMap", "a")
     delete = t.start_kubectl("delete", "configmap", "a")
     t.eventually(lambda: "deletionTimestamp" in t.get("ConfigMap", "a")["metadata"])
     delete.wait_for('configmap "a" deleted')
     assert delete.running()
-    t.patch("ConfigMap", "a", {"metadata": {"finalizers": None}})
+    t.release("ConfigMap", "a")
     code, printed = delete.wait()
     assert code == 0, printed
     assert not t.exists("ConfigMap", "a")
@@ -94,8 +95,8 @@ def waits_for_finalizers(t):
 
 @test
 def gives_up_waiting(t):
-    t.create(config_map("a", finalizers=["example.com/hold"]))
-    t.cleanup(t.patch, "ConfigMap", "a", {"metadata": {"finalizers": None}})
+    t.create(config_map("a"))
+    t.hold("ConfigMap", "a")
     t.kubectl_fails("delete", "configmap", "a", "--timeout=1s").mentions(
         "error: timed out waiting for the condition")
 
@@ -103,9 +104,8 @@ def gives_up_waiting(t):
 @test
 def a_dying_object_takes_no_new_finalizers(t):
     t.widgets()
-    thing = widget("w", mode="a")
-    thing["metadata"]["finalizers"] = ["example.com/hold"]
-    t.create(thing)
+    t.create(widget("w", mode="a"))
+    t.hold("Widget", "w")
     t.kubectl("delete", "widget", "w", "--wait=false").prints(
         deleted(f"widget.{GROUP}", "w"))
     expect(t.get("Widget", "w")["metadata"], {
@@ -142,11 +142,11 @@ def orphans_stay(t):
 @test
 def in_the_foreground_dependents_go_first(t):
     names = running_replicas(t, 1)
-    t.patch("Pod", names[0], {"metadata": {"finalizers": ["example.com/hold"]}})
+    t.hold("Pod", names[0])
     t.kubectl("delete", "replicaset", "rs", "--cascade=foreground", "--wait=false")
     t.eventually(lambda: "deletionTimestamp" in t.get("Pod", names[0])["metadata"])
     expect(t.get("ReplicaSet", "rs")["metadata"], {"finalizers": ["foregroundDeletion"]})
-    t.patch("Pod", names[0], {"metadata": {"finalizers": None}})
+    t.release("Pod", names[0])
     t.gone("ReplicaSet", "rs")
     assert not t.exists("Pod", names[0])
 

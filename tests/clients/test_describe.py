@@ -1,6 +1,5 @@
 """kubectl describe: the object, and the events about it."""
 
-from harness.kubelet import ready_node_status
 from harness.objects import config_map, container, deployment, event, node, pod
 from harness.registry import test
 from harness.widgets import GROUP, widget
@@ -49,10 +48,7 @@ def several_by_label(t):
 
 @test
 def a_node_and_its_pods(t):
-    name = t.name("n")
-    t.run_pods()
-    t.create(node(name, taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}]))
-    t.set_status("Node", name, ready_node_status())
+    name = t.ready_node(taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])
     t.create(pod("a", run=True, node=name, containers=[
         container(resources={"requests": {"cpu": "2"}, "limits": {"cpu": "4"}})]))
     t.running("a")

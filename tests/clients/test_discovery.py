@@ -183,10 +183,10 @@ def a_new_kind_appears_and_goes(t):
     made = crd(group, "gadgets", "Gadget", {"spec": {"type": "object"}}, scope="Cluster")
     t.cleanup(t.api.delete, made)
     install_crd(t.api, made)
-    t.kubectl("get", "gadgets").complains("No resources found")
+    t.kubectl("get", f"gadgets.{group}").complains("No resources found")
     t.kubectl("delete", "crd", f"gadgets.{group}")
     t.eventually(lambda: t.api.request("GET", f"/apis/{group}/v1/gadgets").status == 404)
-    t.eventually(lambda: t.try_kubectl("get", "gadgets").exits(1))
+    t.eventually(lambda: t.try_kubectl("get", f"gadgets.{group}").exits(1))
 
 
 @test

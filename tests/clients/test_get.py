@@ -339,8 +339,7 @@ def gated_and_terminating_pods(t):
     t.create(pod("gated", schedulingGates=[{"name": "example.com/gate"}]),
              pod("ending", run=True, node=node, terminationGracePeriodSeconds=600))
     t.running("ending")
-    t.patch("Pod", "ending", {"metadata": {"finalizers": ["example.com/hold"]}})
-    t.cleanup(t.patch, "Pod", "ending", {"metadata": {"finalizers": None}})
+    t.hold("Pod", "ending")
     t.api.delete(t.get("Pod", "ending"))
     t.kubectl("get", "pods", "--no-headers").prints("""
         ending   1/1   Terminating       0   <<AGE>>

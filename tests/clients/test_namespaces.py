@@ -1,5 +1,6 @@
 """The life of a namespace."""
 
+from harness.api import MERGE_PATCH, object_path
 from harness.check import expect
 from harness.objects import config_map, pod
 from harness.registry import test
@@ -28,7 +29,9 @@ def goes_with_all_it_holds(t):
 @test
 def takes_nothing_new_while_it_goes(t):
     name = new_namespace(t)
-    t.api.create(config_map("held", namespace=name, finalizers=["example.com/hold"]))
+    held = t.api.create(config_map("held", namespace=name, finalizers=["example.com/hold"]))
+    let_go = {"metadata": {"finalizers": None}}
+    t.cleanup(t.api.request, "PATCH", object_path(held), let_go, MERGE_PATCH)
     t.kubectl("delete", "namespace", name, "--wait=false")
     t.eventually(lambda: t.api.get("ConfigMap", "held", name)["metadata"].get("deletionTimestamp"))
     t.kubectl("get", "namespace", name).prints(f"NAME  STATUS  AGE\n{name}  Terminating  <<AGE>>")
@@ -36,7 +39,7 @@ def takes_nothing_new_while_it_goes(t):
         'Error from server (Forbidden): error when creating "STDIN": configmaps "new" is '
         f"forbidden: unable to create new content in namespace {name} because it is being "
         "terminated")
-    t.api.patch(config_map("held", namespace=name), {"metadata": {"finalizers": None}})
+    t.api.patch(held, let_go)
     t.gone("Namespace", name)
 
 

@@ -1,19 +1,10 @@
 """kubectl taint, cordon, drain: what an administrator does to a node."""
 
 from harness.check import ABSENT, expect
-from harness.kubelet import ready_node_status
 from harness.objects import budget, node, pod, replica_set, workload
 from harness.registry import test
 
 DRAIN_FLAGS = ["--force", "--ignore-daemonsets", "--timeout=60s"]
-
-
-def ready_node(t, suffix="n"):
-    t.run_pods()
-    name = t.name(suffix)
-    t.create(node(name))
-    t.set_status("Node", name, ready_node_status())
-    return name
 
 
 def own_taints(t, name):
@@ -43,7 +34,7 @@ def taint_and_untaint(t):
 
 @test
 def cordon_and_uncordon(t):
-    name = ready_node(t)
+    name = t.ready_node()
     t.kubectl("cordon", name).prints(f"node/{name} cordoned")
     t.kubectl("cordon", name).prints(f"node/{name} already cordoned")
     expect(t.get("Node", name)["spec"], {"unschedulable": True})
@@ -56,7 +47,7 @@ def cordon_and_uncordon(t):
 
 @test
 def cordon_taints_the_node(t):
-    name = ready_node(t)
+    name = t.ready_node()
     t.kubectl("cordon", name)
     t.eventually(lambda: any(
         taint["key"] == "node.kubernetes.io/unschedulable" and taint["effect"] == "NoSchedule"
@@ -69,7 +60,7 @@ def cordon_taints_the_node(t):
 
 @test
 def drain_evicts_the_pods(t):
-    name = ready_node(t)
+    name = t.ready_node()
     t.create(pod("a", run=True, node=name), pod("b", run=True, node=name))
     t.running("a", "b")
     t.kubectl("drain", name, *DRAIN_FLAGS).contains(
@@ -81,7 +72,7 @@ def drain_evicts_the_pods(t):
 
 @test
 def drain_asks_before_it_loses_a_pod(t):
-    name = ready_node(t)
+    name = t.ready_node()
     t.create(pod("bare", run=True, node=name))
     t.running("bare")
     t.kubectl_fails("drain", name).mentions(
@@ -92,7 +83,7 @@ def drain_asks_before_it_loses_a_pod(t):
 
 @test
 def drain_leaves_daemons(t):
-    name = ready_node(t)
+    name = t.ready_node()
     daemon = workload("DaemonSet", "ds", {"app": "ds"}, run=True)
     # The daemon set is for this node only: other nodes belong to other tests.
     daemon["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": name}
@@ -109,7 +100,7 @@ def drain_leaves_daemons(t):
 @test
 def drain_waits_for_the_budget(t):
     """A budget that allows nothing holds the drain; it goes on when the budget allows."""
-    name = ready_node(t)
+    name = t.ready_node()
     t.create(budget("b", {"app": "x"}, minAvailable=1),
              pod("a", run=True, node=name, labels={"app": "x"}))
     t.running("a")
@@ -128,7 +119,7 @@ def drain_waits_for_the_budget(t):
 def drain_moves_replicas(t):
     """What a workload loses on the drained node it gets elsewhere."""
     home = t.run_pods()
-    name = ready_node(t)
+    name = t.ready_node()
     t.create(pod("a", run=True, node=name, labels={"app": "rs"}))
     t.running("a")
     t.create(replica_set("rs", replicas=1, run=True))

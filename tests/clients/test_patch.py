@@ -79,7 +79,7 @@ def strategic_directives(t):
         "tolerations": [{"key": "a"}, {"key": "b"}],
         "volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "emptyDir": {}}]}
     t.create(thing)
-    t.cleanup(t.patch, "Deployment", "d", {"metadata": {"finalizers": None}})
+    t.cleanup(t.release, "Deployment", "d")
     made = change({"$setElementOrder/containers": [{"name": "c"}, {"name": "a"}],
                    "containers": [{"name": "c", "image": "i:2"}]})
     assert containers(made) == ["b", "c", "a"], made

@@ -138,9 +138,8 @@ def binds_and_evicts(t):
         {"type": "Ready", "status": "True"}]})
     t.create(budget("b", {"app": "x"}, minAvailable=1))
     policy = kubernetes.client.PolicyV1Api(t.python)
-    t.eventually(lambda: (policy.read_namespaced_pod_disruption_budget_status(
-        "b", t.namespace).status or kubernetes.client.V1PodDisruptionBudgetStatus(
-            0, 0, 0, 0)).current_healthy == 1)
+    t.eventually(lambda: policy.read_namespaced_pod_disruption_budget_status(
+        "b", t.namespace).status.current_healthy == 1)
     eviction = kubernetes.client.V1Eviction(metadata={"name": "p"})
     error = fails(429, core(t).create_namespaced_pod_eviction, "p", t.namespace, eviction)
     assert "Cannot evict pod as it would violate the pod's disruption budget." in error.body, error

@@ -110,8 +110,7 @@ def eviction_uses_up_the_budget(t):
     status = settled_budget(t, 3, minAvailable=2)
     expect(status, {"disruptionsAllowed": 1})
     for name in ("a", "b", "c"):  # held, so that the pods stay counted while we look
-        t.patch("Pod", name, {"metadata": {"finalizers": ["example.com/hold"]}})
-        t.cleanup(t.patch, "Pod", name, {"metadata": {"finalizers": None}})
+        t.hold("Pod", name)
     evict(t, "a").has_status(201)
     evict(t, "b").rejects(429, reason="TooManyRequests")
     evict(t, "a").has_status(201)  # it is being deleted already

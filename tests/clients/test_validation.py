@@ -139,6 +139,16 @@ def names_and_namespaces_must_agree(t):
 
 
 @test
+def a_namespace_where_none_belongs_is_dropped(t):
+    name = t.name("n")
+    t.cleanup(t.api.delete, {"kind": "Node", "metadata": {"name": name}})
+    thing = {"apiVersion": "v1", "kind": "Node",
+             "metadata": {"name": name, "namespace": t.namespace}}
+    made = t.api.request("POST", kind_path("Node"), thing).has_status(201).json()
+    assert "namespace" not in made["metadata"], made
+
+
+@test
 def a_missing_namespace(t):
     t.kubectl_fails("create", "-n", "no-such", "-f", "-", input=config_map("a")).complains(
         'Error from server (NotFound): error when creating "STDIN": namespaces "no-such" not found')

@@ -53,10 +53,11 @@ def gives_up(t):
 
 @test
 def for_deletion(t):
-    t.create(config_map("a", finalizers=["example.com/hold"]))
+    t.create(config_map("a"))
+    t.hold("ConfigMap", "a")
     t.api.delete(t.get("ConfigMap", "a"))
     wait = start_waiting(t, "configmap/a", "--for=delete")
-    t.patch("ConfigMap", "a", {"metadata": {"finalizers": None}})
+    t.release("ConfigMap", "a")
     succeeded(wait, "configmap/a condition met")
 
 

@@ -136,14 +136,12 @@ def recreate_strategy(t):
     available(t, "Deployment", "d", 2)
     held = [p["metadata"]["name"] for p in t.list("Pod")]
     for name in held:
-        t.patch("Pod", name, {"metadata": {"finalizers": ["example.com/hold"]}})
-        t.cleanup(lambda name=name: t.exists("Pod", name) and t.patch(
-            "Pod", name, {"metadata": {"finalizers": None}}))
+        t.hold("Pod", name)
     t.kubectl("set", "image", "deployment/d", "app=example.com/i:2")
     t.eventually(lambda: all("deletionTimestamp" in p["metadata"] for p in t.list("Pod")))
     assert images(t, "app=d") == []
     for name in held:
-        t.patch("Pod", name, {"metadata": {"finalizers": None}})
+        t.release("Pod", name)
     t.eventually(lambda: images(t, "app=d") == ["example.com/i:2"] * 2, "the new pods")
 
 

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "cmd/koord/cli.h"
+#include "localcluster/cluster/local_cluster.h"
 
 namespace koord::cli {
 namespace {
@@ -33,10 +34,21 @@ std::string Commands(const CLI::App& root) {
   return Join(names, " ");
 }
 
-// Options complete from the list, everything else as file names.
+// What may follow the word before: one `case` arm each, the same in both shells.
+std::string ValueCases() {
+  return "    -o|--output) values='wide json yaml name' ;;\n"
+         "    --load) values='flat diurnal spike trace=' ;;\n"
+         "    --without) values='" +
+         Join(localcluster::ComponentNames(), " ") +
+         "' ;;\n"
+         "    completion) values='bash zsh' ;;\n";
+}
+
+// Options and their values complete from the lists, everything else as file names.
 std::string BashScript(const CLI::App& root) {
   return "_koord() {\n"
-         "  local current=${COMP_WORDS[COMP_CWORD]} options=''\n"
+         "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "  local options='' values=''\n"
          "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
          "    COMPREPLY=($(compgen -W '" +
          Commands(root) +
@@ -46,7 +58,12 @@ std::string BashScript(const CLI::App& root) {
          "  case ${COMP_WORDS[1]} in\n" +
          Cases(root) +
          "  esac\n"
-         "  if [[ $current == -* ]]; then\n"
+         "  case $previous in\n" +
+         ValueCases() +
+         "  esac\n"
+         "  if [ -n \"$values\" ]; then\n"
+         "    COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
+         "  elif [[ $current == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
          "  else\n"
          "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
@@ -63,11 +80,16 @@ std::string ZshScript(const CLI::App& root) {
          Commands(root) +
          "\n    return\n"
          "  fi\n"
-         "  local command=${words[2]} options=''\n"
+         "  local command=${words[2]} previous=${words[CURRENT-1]} options='' values=''\n"
          "  case $command in\n" +
          Cases(root) +
          "  esac\n"
-         "  if [[ $PREFIX == -* ]]; then\n"
+         "  case $previous in\n" +
+         ValueCases() +
+         "  esac\n"
+         "  if [[ -n $values ]]; then\n"
+         "    compadd -- ${=values}\n"
+         "  elif [[ $PREFIX == -* ]]; then\n"
          "    compadd -- ${=options}\n"
          "  else\n"
          "    _files\n"

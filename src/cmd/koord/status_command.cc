@@ -8,6 +8,7 @@
 #include "cmd/koord/connection.h"
 #include "kube/resources.h"
 #include "kube/yaml.h"
+#include "localcluster/apiserver/object_text.h"
 #include "localcluster/cluster/summary.h"
 
 namespace koord::cli {
@@ -71,7 +72,8 @@ void Print(const Connection& connection, const localcluster::Summary& summary,
   if (output == "json" || output == "yaml") {
     Json json = localcluster::ToJson(summary);
     json.get_object().emplace("server", connection.server());
-    const std::string text = output == "json" ? kube::Serialize(json) + "\n" : kube::ToYaml(json);
+    const std::string text =
+        output == "json" ? apiserver::Indented(kube::Serialize(json)) + "\n" : kube::ToYaml(json);
     std::fputs(text.c_str(), stdout);
     return;
   }

@@ -98,7 +98,10 @@ int Run(Options& options) {
     loop.Stop();
   };
   auto server = LocalServer::Start(loop, options.server);
-  if (!server.ok()) return Fail(server.status());
+  if (!server.ok()) {
+    Fail(server.status());
+    return absl::IsInvalidArgument(server.status()) ? kUsage : kFailed;
+  }
   PrintBanner(**server, options);
   const bool live = IsTerminal(stderr) && IsTerminal(stdin);
   if (live) SendLogsTo(options.server.data_dir + "/koord.log");

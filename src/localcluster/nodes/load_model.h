@@ -26,14 +26,13 @@ class LoadModel {
 
 // The models a cluster knows:
 //
-//   flat                                     the same all the time
-//   flat=0.4
-//   diurnal                                  day and night, with noise; a little apart for each pod
-//   diurnal=low:0.2;high:0.7;period:24h;noise:0.1
-//   spike                                    quiet, with a burst now and then, at the pod's own
-//   time spike=low:0.2;high:1.2;every:10m;for:1m trace=FILE                               a CSV
-//   file: seconds,cpu[,memory] in ascending order,
-//                                            each row valid until the next, repeated at the end
+//   - flat, flat=0.4: the same all the time
+//   - diurnal, diurnal=low:0.2;high:0.7;period:24h;noise:0.1: day and night, with noise; a little
+//     apart for each pod
+//   - spike, spike=low:0.2;high:1.2;every:10m;for:1m: quiet, with a burst now and then, at the
+//     pod's own time
+//   - trace=FILE: a CSV file, seconds,cpu[,memory] in ascending order, each row valid until the
+//     next, repeated at the end
 //
 // A pod may choose its own by an annotation. It names a trace by its file's name without folder and
 // ".csv", and only those that the command line has loaded: annotations never open files.

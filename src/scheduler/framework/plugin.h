@@ -37,6 +37,8 @@ class Plugin {
   // Whatever was compiled or found for any shape is worth nothing once this moves: objects besides
   // nodes and pods (classes, claims, services) that the plugin reads have changed.
   virtual uint64_t version() const { return 0; }
+  // The same for one shape: what most pods do not use must not cost them anything.
+  virtual uint64_t VersionFor(const PodShape&) const { return version(); }
 
   // Called before each cycle, for what depends on time alone: a plugin touches the rows
   // (NodeTable::Touch) for which a moment has passed.
@@ -91,9 +93,18 @@ struct PreFilterResult {
 
 class PreFilterPlugin : public virtual Plugin {
  public:
-  // Answered once a shape, and again when version() moves; or in every cycle, if it says so.
+  // Answered once a shape, and again when VersionFor moves; or in every cycle, if it says so.
   virtual PreFilterResult PreFilter(PodQuery& query) = 0;
   virtual bool every_cycle() const { return false; }
+};
+
+// Knows nodes that are worth trying before all others.
+class PreferNodesPlugin : public virtual Plugin {
+ public:
+  // Asked after all PreFilter plugins have agreed. The first of these nodes that PreFilter left and
+  // that passes the filters is the pod's; names of no such node are passed over; if none is left,
+  // the pod is placed as if nothing had been said.
+  virtual std::span<const std::string> PreferNodes(const PodQuery& query) = 0;
 };
 
 // Narrows the rows that a pod may run on.

@@ -20,6 +20,7 @@ struct PluginLineup {
   std::vector<PreEnqueuePlugin*> pre_enqueue;
   QueueSortPlugin* queue_sort = nullptr;
   std::vector<PreFilterPlugin*> pre_filter;
+  std::vector<PreferNodesPlugin*> prefer_nodes;  // the first one is asked
   std::vector<FilterPlugin*> filter;
   std::vector<FilterTransformer*> filter_transformers;
   std::vector<PostFilterPlugin*> post_filter;

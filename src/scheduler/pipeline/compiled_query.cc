@@ -11,12 +11,20 @@
 namespace koord::scheduler {
 namespace {
 
+KOORD_HOT void SetWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
+  for (size_t i = 0; i < n; ++i) sum[i] = weight * scores[i];
+}
+
 KOORD_HOT void AddWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
   for (size_t i = 0; i < n; ++i) sum[i] += weight * scores[i];
 }
 
 KOORD_HOT void MaskInfeasible(int64_t* totals, const uint8_t* feasible, size_t n) {
   for (size_t i = 0; i < n; ++i) totals[i] = feasible[i] ? totals[i] : BestRows::kInfeasible;
+}
+
+KOORD_HOT void CopyPlus(int64_t* to, const int64_t* from, int64_t more, size_t n) {
+  for (size_t i = 0; i < n; ++i) to[i] = from[i] + more;
 }
 
 // The least and largest score of feasible rows.
@@ -48,7 +56,7 @@ void CompiledQuery::Compile(ShapePtr shape) {
   query_ = std::make_unique<PodQuery>(std::move(shape), nodes_, plugins.size());
   versions_.clear();
   for (const auto& plugin : plugins) {
-    versions_.push_back(plugin->version());
+    versions_.push_back(plugin->VersionFor(query_->shape()));
     query_->SetState(plugin->slot(), plugin->Compile(query_->shape()));
   }
   for (size_t i = 0; i < pre_filters_.size(); ++i) {
@@ -62,7 +70,7 @@ void CompiledQuery::Compile(ShapePtr shape) {
 bool CompiledQuery::IsCurrent() const {
   const auto& plugins = plan_.profile.plugins;
   for (size_t slot = 0; slot < plugins.size(); ++slot) {
-    if (plugins[slot]->version() != versions_[slot]) return false;
+    if (plugins[slot]->VersionFor(query_->shape()) != versions_[slot]) return false;
   }
   return true;
 }
@@ -207,16 +215,18 @@ void CompiledQuery::Rebuild() {
     }
     return verdict.ok();
   };
-  std::ranges::fill(base_, 0);
+  bool first = true;
   for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
     if (!takes_part(scorer)) continue;
     scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
-    AddWeighted(base_.data(), scratch_.scores.data(), scorer.weight, rows);
+    (first ? SetWeighted : AddWeighted)(base_.data(), scratch_.scores.data(), scorer.weight, rows);
+    first = false;
   }
+  if (first) std::ranges::fill(base_, 0);
   for (size_t i = 0; i < raw_.size(); ++i) {
     if (!takes_part(plan_.normalized_scorers[i])) continue;
     plan_.normalized_scorers[i].plugin->Score(*query_, nodes_.all(), raw_[i].data());
-    raw_[i].CountAll(ok_.data());
+    raw_[i].CountAll(ok_.data(), RangeOf(raw_[i].data(), ok_.data(), rows));
   }
   // Totals follow, unless a wide pass makes them.
   wide_active_ = true;
@@ -358,14 +368,21 @@ bool CompiledQuery::WideVersionsMoved() {
 // Writes totals of all rows, feasible or not, without the wide scorers' part.
 void CompiledQuery::TotalRows(const uint8_t* feasible) {
   const size_t rows = ok_.size();
-  std::copy_n(base_.data(), rows, best_.data());
+  // A score that all rows share is the same number for every row.
+  int64_t shared = 0;
   for (size_t i = 0; i < raw_.size(); ++i) {
     const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
-    if (!scores_[scorer.plugin->slot()]) continue;
-    // Where all rows have the same score the feasible ones have it too.
-    if (feasible != ok_.data()) {
-      ranges_[i] = raw_[i].uniform() ? raw_[i].range() : RangeOf(raw_[i].data(), feasible, rows);
-    }
+    if (!scores_[scorer.plugin->slot()] || !raw_[i].uniform()) continue;
+    ranges_[i] = raw_[i].range();
+    int64_t score = ranges_[i].max;
+    scorer.plugin->Normalize(*query_, ranges_[i], {&score, 1});
+    shared += scorer.weight * score;
+  }
+  CopyPlus(best_.data(), base_.data(), shared, rows);
+  for (size_t i = 0; i < raw_.size(); ++i) {
+    const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
+    if (!scores_[scorer.plugin->slot()] || raw_[i].uniform()) continue;
+    if (feasible != ok_.data()) ranges_[i] = RangeOf(raw_[i].data(), feasible, rows);
     std::copy_n(raw_[i].data(), rows, scratch_.scores.data());
     scorer.plugin->Normalize(*query_, ranges_[i], {scratch_.scores.data(), rows});
     AddWeighted(best_.data(), scratch_.scores.data(), scorer.weight, rows);

@@ -55,6 +55,15 @@ std::vector<NodeRow> Pipeline::RowsOf(const std::vector<std::string>& names) con
   return rows;
 }
 
+std::vector<NodeRow> Pipeline::PreferredRows(CompiledQuery& query) const {
+  std::vector<std::string> names;
+  for (const std::string& name : plan_.profile.prefer_nodes.front()->PreferNodes(query.query())) {
+    const auto& allowed = query.node_names();
+    if (!allowed || std::ranges::find(*allowed, name) != allowed->end()) names.push_back(name);
+  }
+  return RowsOf(names);
+}
+
 size_t Pipeline::NumberToFind(size_t candidates) const {
   constexpr size_t kMinimum = 100;
   const auto percent = static_cast<size_t>(plan_.profile.percentage_of_nodes_to_score);
@@ -75,6 +84,13 @@ Decision Pipeline::Decide(const kube::Pod& pod, const ShapePtr& shape) {
   if (const std::string& promised = nominated_.NodeOf(pod.metadata.uid); !promised.empty()) {
     const Decision decision = DecideAmong(query, RowsOf({promised}), 1, pod);
     if (decision.placed()) return decision;
+  }
+  if (!plan_.profile.prefer_nodes.empty()) {
+    const std::vector<NodeRow> preferred = PreferredRows(query);
+    if (!preferred.empty()) {
+      const Decision decision = DecideAmong(query, preferred, 1, pod);
+      if (decision.placed()) return decision;
+    }
   }
   if (query.node_names()) {
     return DecideAmong(query, RowsOf(*query.node_names()), nodes, pod);

@@ -62,6 +62,7 @@ class Pipeline {
   Decision DecideAmong(CompiledQuery& query, const std::vector<NodeRow>& rows, size_t enough,
                        const kube::Pod& pod);
   std::vector<NodeRow> RowsOf(const std::vector<std::string>& names) const;
+  std::vector<NodeRow> PreferredRows(CompiledQuery& query) const;
   size_t NumberToFind(size_t candidates) const;
 
   Plan plan_;

@@ -2,10 +2,26 @@
 
 #include <algorithm>
 
-namespace koord::scheduler {
+#include "base/hot.h"
 
-void RawScores::CountAll(const uint8_t* feasible) {
+namespace koord::scheduler {
+namespace {
+
+KOORD_HOT int64_t CountCounting(const int64_t* scores, const uint8_t* feasible, size_t n) {
+  int64_t count = 0;
+  for (size_t i = 0; i < n; ++i) count += feasible[i] && scores[i] != kIgnoredRow ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+void RawScores::CountAll(const uint8_t* feasible, ScoreRange range) {
   counts_.clear();
+  if (range.min == range.max) {  // mostly: a score that makes no difference between nodes
+    const int64_t rows = CountCounting(scores_.data(), feasible, scores_.size());
+    if (rows > 0) counts_.push_back({range.min, rows});
+    return;
+  }
   // Rows next to each other mostly have the same score: count runs.
   int64_t run_score = kIgnoredRow;
   int64_t run = 0;

@@ -17,8 +17,8 @@ class RawScores {
   const int64_t* data() const { return scores_.data(); }
   int64_t At(NodeRow row) const { return scores_[row]; }
 
-  // Counts all rows for which feasible[row] is set.
-  void CountAll(const uint8_t* feasible);
+  // Counts all rows for which feasible[row] is set; `range` is what they span.
+  void CountAll(const uint8_t* feasible, ScoreRange range);
   void Set(NodeRow row, int64_t score) { scores_[row] = score; }
   void Count(NodeRow row) { Change(scores_[row], 1); }
   void Uncount(NodeRow row) { Change(scores_[row], -1); }

@@ -37,7 +37,9 @@ QueueEntry& EntryTable::Add(std::shared_ptr<const kube::Pod> pod, const Uid& uid
 void EntryTable::Remove(QueueEntry& entry) {
   ForgetName(entry);
   by_uid_.erase(Slot{entry.uid_hash, &entry});
+  const uint32_t id = entry.id;
   entry = {};
+  entry.id = id;
   free_.push_back(&entry);
 }
 
@@ -48,7 +50,11 @@ void EntryTable::RestoreName(QueueEntry& entry) { by_name_.insert({entry.name_ha
 QueueEntry* EntryTable::Allocate() {
   if (free_.empty()) {
     QueueEntry* block = blocks_.emplace_back(std::make_unique<QueueEntry[]>(kBlock)).get();
-    for (size_t i = kBlock; i-- > 0;) free_.push_back(block + i);
+    const size_t first = (blocks_.size() - 1) * kBlock;
+    for (size_t i = kBlock; i-- > 0;) {
+      block[i].id = static_cast<uint32_t>(first + i);
+      free_.push_back(block + i);
+    }
   }
   QueueEntry* entry = free_.back();
   free_.pop_back();

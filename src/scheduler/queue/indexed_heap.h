@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -7,10 +8,11 @@
 
 namespace koord::scheduler {
 
-// A heap of slots that carry their own sort keys and know their place, so that comparing touches
-// nothing but the heap's array and any slot can be changed or taken out in O(log n).
+// A heap of slots that carry their own sort keys, so that comparing touches nothing but the heap's
+// array, and from which any slot can be changed or taken out by its id in O(log n).
 //
-// Slot has `void set_place(uint32_t)`; Before(a, b) says that a comes out first.
+// Slot has a small number `id` that no other one in the heap has; Before(a, b) says that a comes
+// out first.
 template <class Slot, class Before>
 class IndexedHeap {
  public:
@@ -22,14 +24,19 @@ class IndexedHeap {
   std::span<const Slot> slots() const { return slots_; }
   const Before& before() const { return before_; }
 
+  const Slot& Find(uint32_t id) const { return slots_[places_[id]]; }
+
   void Push(Slot slot) {
+    if (slot.id >= places_.size())
+      places_.resize(std::max<size_t>(slot.id + 1, 2 * places_.size()));
     slots_.emplace_back();
     Rise(slots_.size() - 1, std::move(slot));
   }
 
-  void Replace(uint32_t place, Slot slot) { Settle(place, std::move(slot)); }
+  void Replace(Slot slot) { Settle(places_[slot.id], std::move(slot)); }
 
-  void Erase(uint32_t place) {
+  void Erase(uint32_t id) {
+    const size_t place = places_[id];
     Slot last = std::move(slots_.back());
     slots_.pop_back();
     if (place < slots_.size()) Settle(place, std::move(last));
@@ -73,12 +80,14 @@ class IndexedHeap {
   }
 
   void Put(size_t place, Slot slot) {
-    slot.set_place(static_cast<uint32_t>(place));
+    places_[slot.id] = static_cast<uint32_t>(place);
     slots_[place] = std::move(slot);
   }
 
   Before before_;
   std::vector<Slot> slots_;
+  // By id. Apart from the slots' owners: a pop moves several slots, and theirs is cold memory.
+  std::vector<uint32_t> places_;
 };
 
 }  // namespace koord::scheduler

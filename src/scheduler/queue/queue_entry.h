@@ -64,6 +64,7 @@ struct QueueProfileState;
 struct QueueEntry {
   std::shared_ptr<const kube::Pod> pod;
   QueueProfileState* profile = nullptr;
+  uint32_t id = 0;  // of the entry, whatever pod it is for
   size_t uid_hash = 0;
   size_t name_hash = 0;
 
@@ -72,7 +73,6 @@ struct QueueEntry {
   bool flushed = false;   // the next attempt is owed to the periodic flush alone
   Wake wake = Wake::kNo;  // what the present event does to it
   int32_t priority = 0;
-  uint32_t place = 0;         // in its heap
   uint64_t sequence = 0;      // moves with timestamp
   SteadyTime timestamp{};     // when it was created or last came back
   SteadyTime until{};         // in a backoff pool: its last second there

@@ -95,11 +95,11 @@ void SchedulingQueue::UpdateKnown(QueueEntry& entry, std::shared_ptr<const kube:
   if (changed) entry.flushed = false;
   switch (entry.pool) {
     case QueuePool::kActive:
-      return active_.Replace(entry.place, SlotOf(entry));
+      return active_.Replace(SlotOf(entry));
     case QueuePool::kBackoff:
-      return backoff_.Replace(entry.place, SlotOf(entry));
+      return backoff_.Replace(SlotOf(entry));
     case QueuePool::kErrorBackoff:
-      return error_backoff_.Replace(entry.place, SlotOf(entry));
+      return error_backoff_.Replace(SlotOf(entry));
     case QueuePool::kUnschedulable:
     case QueuePool::kGated:
       if (changed) Admit(entry, WakeOf(entry, event), ToString(event.kind));
@@ -306,11 +306,11 @@ void SchedulingQueue::WaitForEvent(QueueEntry& entry) {
 void SchedulingQueue::Leave(QueueEntry& entry) {
   switch (entry.pool) {
     case QueuePool::kActive:
-      return active_.Erase(entry.place);
+      return active_.Erase(entry.id);
     case QueuePool::kBackoff:
-      return backoff_.Erase(entry.place);
+      return backoff_.Erase(entry.id);
     case QueuePool::kErrorBackoff:
-      return error_backoff_.Erase(entry.place);
+      return error_backoff_.Erase(entry.id);
     case QueuePool::kUnschedulable:
     case QueuePool::kGated:
       waiting_.Remove(entry);
@@ -331,7 +331,8 @@ SchedulingQueue::Slot SchedulingQueue::SlotOf(QueueEntry& entry) {
           .until = entry.until,
           .timestamp = entry.timestamp,
           .sequence = entry.sequence,
-          .priority = entry.priority};
+          .priority = entry.priority,
+          .id = entry.id};
 }
 
 void SchedulingQueue::Stamp(QueueEntry& entry) {
@@ -455,11 +456,11 @@ std::optional<QueuePosition> SchedulingQueue::Describe(const kube::ObjectKey& ke
 namespace {
 
 template <class Heap>
-size_t CountAhead(const Heap& heap, uint32_t place) {
+size_t CountAhead(const Heap& heap, uint32_t id) {
   const auto slots = heap.slots();
-  return static_cast<size_t>(std::count_if(slots.begin(), slots.end(), [&](const auto& slot) {
-    return heap.before()(slot, slots[place]);
-  }));
+  const auto& own = heap.Find(id);
+  return static_cast<size_t>(std::count_if(
+      slots.begin(), slots.end(), [&](const auto& slot) { return heap.before()(slot, own); }));
 }
 
 // What may help against some rejections: the union, or anything.
@@ -491,14 +492,14 @@ QueuePosition SchedulingQueue::DescribeEntry(const QueueEntry& entry) const {
   }
   switch (entry.pool) {
     case QueuePool::kActive:
-      position.ahead = CountAhead(active_, entry.place);
+      position.ahead = CountAhead(active_, entry.id);
       break;
     case QueuePool::kBackoff:
-      position.ahead = CountAhead(backoff_, entry.place);
+      position.ahead = CountAhead(backoff_, entry.id);
       position.backoff_left = entry.until + 1s - now();
       break;
     case QueuePool::kErrorBackoff:
-      position.ahead = CountAhead(error_backoff_, entry.place);
+      position.ahead = CountAhead(error_backoff_, entry.id);
       position.backoff_left = entry.until + 1s - now();
       break;
     case QueuePool::kUnschedulable:

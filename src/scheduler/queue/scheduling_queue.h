@@ -143,8 +143,8 @@ class SchedulingQueue {
     SteadyTime timestamp{};
     uint64_t sequence = 0;
     int32_t priority = 0;
+    uint32_t id = 0;  // the entry's
 
-    void set_place(uint32_t place) { entry->place = place; }
     QueuedPodView view() const { return {*pod, priority, timestamp, sequence}; }
   };
   struct BySort {

@@ -9,17 +9,24 @@
 #include "scheduler/plugins/default_binder/default_binder.h"
 #include "scheduler/plugins/default_pre_bind/default_pre_bind.h"
 #include "scheduler/plugins/default_preemption/default_preemption.h"
+#include "scheduler/plugins/dynamic_resources/dynamic_resources.h"
+#include "scheduler/plugins/image_locality/image_locality.h"
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "scheduler/plugins/load_aware_scheduling/load_aware_scheduling.h"
 #include "scheduler/plugins/node_affinity/node_affinity.h"
 #include "scheduler/plugins/node_name/node_name.h"
 #include "scheduler/plugins/node_ports/node_ports.h"
 #include "scheduler/plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "scheduler/plugins/node_resources_fit/node_resources_fit.h"
+#include "scheduler/plugins/node_resources_fit_plus/node_resources_fit_plus.h"
 #include "scheduler/plugins/node_unschedulable/node_unschedulable.h"
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
 #include "scheduler/plugins/priority_sort/priority_sort.h"
+#include "scheduler/plugins/scarce_resource_avoidance/scarce_resource_avoidance.h"
 #include "scheduler/plugins/scheduling_gates/scheduling_gates.h"
+#include "scheduler/plugins/scheduling_hint/scheduling_hint.h"
 #include "scheduler/plugins/taint_toleration/taint_toleration.h"
+#include "scheduler/plugins/volume_zone/volume_zone.h"
 
 namespace koord::scheduler {
 namespace {
@@ -79,17 +86,24 @@ const std::vector<Entry>& Entries() {
       Plain<DefaultBinder>(),
       Plain<DefaultPreBind>(),
       WithArgs<DefaultPreemption, DefaultPreemptionArgs>(),
+      WithArgs<DynamicResources, DynamicResourcesArgs>(),
+      Plain<ImageLocality>(),
       WithArgs<InterPodAffinity, InterPodAffinityArgs>(),
+      WithArgs<LoadAwareScheduling, LoadAwareSchedulingArgs>(),
       WithArgs<NodeAffinity, NodeAffinityArgs>(),
       Plain<NodeName>(),
       Plain<NodePorts>(),
       WithArgs<NodeResourcesBalancedAllocation, NodeResourcesBalancedAllocationArgs>(),
       WithArgs<NodeResourcesFit, NodeResourcesFitArgs>(),
+      WithArgs<NodeResourcesFitPlus, NodeResourcesFitPlusArgs>(),
       Plain<NodeUnschedulable>(),
       WithArgs<PodTopologySpread, PodTopologySpreadArgs>(),
       Plain<PrioritySort>(),
+      WithArgs<ScarceResourceAvoidance, ScarceResourceAvoidanceArgs>(),
       Plain<SchedulingGates>(),
+      WithArgs<SchedulingHint, SchedulingHintArgs>(),
       Plain<TaintToleration>(),
+      Plain<VolumeZone>(),
   };
   return kEntries;
 }
@@ -162,6 +176,7 @@ StatusOr<PluginLineup> MakeLineup(const Profile& profile, const ProfilePlugins& 
   made.queue_sort = sorts.front();
   lineup.Fill(ExtensionPoint::kPreEnqueue, made.pre_enqueue);
   lineup.Fill(ExtensionPoint::kPreFilter, made.pre_filter);
+  lineup.Fill(ExtensionPoint::kPreFilter, made.prefer_nodes);
   lineup.Fill(ExtensionPoint::kFilter, made.filter);
   lineup.Fill(ExtensionPoint::kFilter, made.filter_transformers);
   lineup.Fill(ExtensionPoint::kPostFilter, made.post_filter);

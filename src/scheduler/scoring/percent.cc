@@ -91,6 +91,11 @@ void WeightedPercentsOfLargeWeights(std::span<const ShareTerm> terms, Absent abs
 
 }  // namespace
 
+const int64_t* UsedForScoring(const NodeTable& nodes, ResourceId id) {
+  if (id == kCpuId) return nodes.non_zero_cpu();
+  return id == kMemoryId ? nodes.non_zero_memory() : nodes.requested(id);
+}
+
 void Percents(const ShareTerm& term, RowRange rows, int32_t* percents) {
   auto* const pass = term.share == Share::kFree ? FreePercents : UsedPercents;
   const int64_t bits =

@@ -24,6 +24,10 @@ struct ShareTerm {
   int64_t weight = 1;  // not negative
 };
 
+// What scores count as used: what pods request, with 100m of cpu and 200Mi of memory for containers
+// that do not say.
+const int64_t* UsedForScoring(const NodeTable& nodes, ResourceId id);
+
 // Of a node that does not have the resource.
 inline constexpr int32_t kNoPercent = -1;
 

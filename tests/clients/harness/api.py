@@ -56,6 +56,10 @@ def register_kind(kind, group_version, plural, namespaced):
     KINDS[kind] = (group_version, plural, namespaced)
 
 
+def is_namespaced(kind):
+    return KINDS[kind][2]
+
+
 def kind_path(kind, namespace=None, name=None, subresource=None):
     group_version, plural, namespaced = KINDS[kind]
     parts = ["api" if group_version == "v1" else "apis", group_version]

@@ -4,10 +4,11 @@ import json
 import os
 import time
 
-from .api import kind_path
+from .api import MERGE_PATCH, is_namespaced, object_path
 from .check import Failure
 
 POLL_S = 0.05
+HOLD = "example.com/hold"  # a finalizer
 
 
 class Context:
@@ -113,8 +114,8 @@ class Context:
 
     def _placed(self, thing):
         metadata = {"namespace": self.namespace, **thing["metadata"]}
-        if "namespaces" not in kind_path(thing["kind"], "x"):
-            metadata.pop("namespace")
+        if not is_namespaced(thing["kind"]):
+            del metadata["namespace"]
         return {**thing, "metadata": metadata}
 
     def get(self, kind, name, **more):
@@ -134,11 +135,30 @@ class Context:
     def set_status(self, kind, name, status):
         return self.patch(kind, name, {"status": status}, subresource="status")
 
+    def hold(self, kind, name):
+        """Keeps the object from going away when it is deleted, until `release` or the end."""
+        self.cleanup(self.release, kind, name)
+        self.patch(kind, name, {"metadata": {"finalizers": [HOLD]}})
+
+    def release(self, kind, name):
+        """Lets the object go, if it is still there."""
+        thing = self._placed({"kind": kind, "metadata": {"name": name}})
+        self.api.request("PATCH", object_path(thing), {"metadata": {"finalizers": None}},
+                         MERGE_PATCH)
+
     def run_pods(self):
         """Makes pods that ask for it run (see kubelet.py); returns the name of their node."""
         kubelet = self._suite.kubelet
         kubelet.start()
         return kubelet.node
+
+    def ready_node(self, suffix="n", **spec):
+        """A node of the test's own that stays ready; pods that select it run there."""
+        self.run_pods()
+        name = self.name(suffix)
+        self._suite.kubelet.add_node(name, **spec)
+        self.cleanup(self._suite.kubelet.remove_node, name)
+        return name
 
     def running(self, *names):
         """Waits until these pods run."""

@@ -45,21 +45,23 @@ def ready_node_status():
     }
 
 
+def node_reference(name):
+    return {"kind": "Node", "metadata": {"name": name}}
+
+
 class Kubelet:
     def __init__(self, api, node):
         self._api, self.node = api, node
-        self._started, self._stop = threading.Lock(), threading.Event()
-        self._threads = []
+        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._threads, self._nodes = [], set()
 
     def start(self):
         """Registers the node and begins; later calls do nothing."""
-        with self._started:
+        with self._lock:
             if self._threads:
                 return
-            self._api.create({"apiVersion": "v1", "kind": "Node", "metadata": {
-                "name": self.node, "labels": {"kubernetes.io/hostname": self.node}},
-                "spec": {"unschedulable": True}})
-            for work in (self._run_pods, self._beat):
+            self.add_node(self.node, unschedulable=True)
+            for work in (self._run_pods, self._keep_ready):
                 self._threads.append(threading.Thread(target=work, daemon=True))
                 self._threads[-1].start()
 
@@ -67,24 +69,38 @@ class Kubelet:
         if not self._threads:
             return
         self._stop.set()
-        node = {"kind": "Node", "metadata": {"name": self.node}}
-        lease = {"kind": "Lease", "metadata": {"name": self.node, "namespace": "kube-node-lease"}}
-        for thing in (node, lease):
+        for name in list(self._nodes):
+            self.remove_node(name)
+
+    def add_node(self, name, **spec):
+        """Registers a node and keeps it ready."""
+        self._api.create({"apiVersion": "v1", "kind": "Node", "metadata": {
+            "name": name, "labels": {"kubernetes.io/hostname": name}}, "spec": spec})
+        self._beat(name)
+        self._nodes.add(name)
+
+    def remove_node(self, name):
+        self._nodes.discard(name)
+        lease = {"kind": "Lease", "metadata": {"name": name, "namespace": "kube-node-lease"}}
+        for thing in (node_reference(name), lease):
             self._api.delete(thing)
 
-    def _beat(self):
-        node = {"kind": "Node", "metadata": {"name": self.node}}
-        while not self._stop.is_set():
-            self._api.patch(node, {"status": ready_node_status()}, STRATEGIC_PATCH, "status")
-            self._renew_lease()
-            self._stop.wait(HEARTBEAT_S)
+    def _keep_ready(self):
+        while not self._stop.wait(HEARTBEAT_S):
+            for name in list(self._nodes):
+                try:
+                    self._beat(name)
+                except Failure:
+                    pass  # it was removed meanwhile
 
-    def _renew_lease(self):
+    def _beat(self, name):
+        self._api.patch(node_reference(name), {"status": ready_node_status()}, STRATEGIC_PATCH,
+                        "status")
         stamp = now().replace("Z", ".000000Z")
         lease = {
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-            "metadata": {"name": self.node, "namespace": "kube-node-lease"},
-            "spec": {"holderIdentity": self.node, "leaseDurationSeconds": 40, "renewTime": stamp}}
+            "metadata": {"name": name, "namespace": "kube-node-lease"},
+            "spec": {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": stamp}}
         if self._api.try_create(lease).status == 409:
             self._api.patch(lease, {"spec": {"renewTime": stamp}})
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/hot.h"
 #include "scheduler/plugins/inter_pod_affinity/incoming_terms.h"
@@ -246,14 +247,19 @@ void InterPodAffinity::Score(const PodQuery& query, RowRange rows, int64_t* scor
 
 namespace {
 
-// Rows that are not feasible may be out of range; nobody looks at what becomes of them.
-KOORD_HOT void NormalizeSmall(int64_t min, int32_t difference, size_t rows,
-                              int64_t* __restrict scores) {
-  const double whole = difference;
+KOORD_HOT void SharesOf(double whole, size_t rows, int32_t* __restrict parts) {
   for (size_t i = 0; i < rows; ++i) {
-    const int64_t above = std::clamp<int64_t>(scores[i] - min, 0, difference);
-    const double share = static_cast<double>(static_cast<int32_t>(above)) / whole;
-    scores[i] = static_cast<int32_t>(static_cast<double>(kMaxScore) * share);
+    parts[i] = static_cast<int32_t>(100.0 * (static_cast<double>(parts[i]) / whole));
+  }
+}
+
+void NormalizeSmall(ScoreRange range, std::span<int64_t> scores) {
+  std::array<int32_t, kPassBlock> parts;
+  for (size_t begin = 0; begin < scores.size(); begin += kPassBlock) {
+    const size_t rows = std::min(kPassBlock, scores.size() - begin);
+    OffsetsOf(scores.data() + begin, range.min, range.max, rows, parts.data());
+    SharesOf(static_cast<double>(range.max - range.min), rows, parts.data());
+    Widen(parts.data(), rows, scores.data() + begin);
   }
 }
 
@@ -272,7 +278,7 @@ void InterPodAffinity::Normalize(const PodQuery&, ScoreRange range, std::span<in
   if (difference <= 0) {
     std::ranges::fill(scores, 0);
   } else if (difference <= std::numeric_limits<int32_t>::max()) {
-    NormalizeSmall(range.min, static_cast<int32_t>(difference), scores.size(), scores.data());
+    NormalizeSmall(range, scores);
   } else {
     NormalizeLarge(range.min, difference, scores);
   }

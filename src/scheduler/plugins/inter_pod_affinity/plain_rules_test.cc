@@ -177,16 +177,12 @@ class PlainRules : public testing::TestWithParam<int> {
   struct Asked {
     kube::Pod pod;
     std::unique_ptr<PodQuery> query;
-    uint64_t version = 0;
-    uint64_t topology_version = 0;
-    std::vector<uint8_t> keep = {};
+    VersionWatch watch = {};
     std::vector<int64_t> raw = {};
   };
 
   PlainCluster Plain() const {
-    PlainCluster plain{cluster_.nodes(), cluster_.namespaces(), {}};
-    for (const auto& [uid, pod] : cluster_.pods()) plain.pods.push_back(pod);
-    return plain;
+    return {cluster_.nodes(), cluster_.namespaces(), cluster_.PodList()};
   }
 
   void CheckRows(Asked& asked) {
@@ -200,28 +196,12 @@ class PlainRules : public testing::TestWithParam<int> {
     CheckVersion(asked);
   }
 
-  // Some pods of a node gone, and others there.
   void CheckWithDelta(Asked& asked) {
     if (cluster_.nodes().empty()) return;
-    Random& random = cluster_.random();
-    PlainCluster plain = Plain();
-    const std::string node =
-        std::next(plain.nodes.begin(), static_cast<ptrdiff_t>(random.Below(plain.nodes.size())))
-            ->first;
-    RowDelta delta;
-    for (const std::string& uid : cluster_.PodsOn(node)) {
-      if (random.Chance(0.5)) continue;
-      delta.removed.push_back(bed_.ledger.Find(uid));
-      std::erase_if(plain.pods, [&](const kube::Pod& pod) { return pod.metadata.uid == uid; });
-    }
-    std::vector<std::unique_ptr<PodInfo>> added;
-    while (random.Chance(0.5)) {
-      plain.pods.push_back(cluster_.NewPod());
-      plain.pods.back().spec.node_name = node;
-      added.push_back(InfoOf(bed_, plain.pods.back()));
-      delta.added.push_back(added.back().get());
-    }
-    ASSERT_EQ(bed_.Check(plugin_, *asked.query, node, &delta), PlainFilter(plain, asked.pod, node));
+    const RandomCluster::WhatIf what = cluster_.AnyWhatIf();
+    const PlainCluster plain{cluster_.nodes(), cluster_.namespaces(), what.pods};
+    ASSERT_EQ(bed_.Check(plugin_, *asked.query, what.node, &what.delta),
+              PlainFilter(plain, asked.pod, what.node));
   }
 
   void CheckScores(Asked& asked, const PlainCluster& plain) {
@@ -250,24 +230,11 @@ class PlainRules : public testing::TestWithParam<int> {
     }
   }
 
-  // While the version stays what it was, so does everything that is said.
   void CheckVersion(Asked& asked) {
-    const NodeTable& nodes = bed_.ledger.nodes();
-    const uint64_t version = plugin_.WideVersion(*asked.query);
-    std::vector<uint8_t> keep(nodes.live(), nodes.live() + nodes.rows());
-    plugin_.Filter(*asked.query, nodes.all(), keep.data());
+    asked.watch.Check(plugin_, *asked.query);
     const std::vector<int64_t> raw = bed_.RawScores(plugin_, *asked.query);
-    if (version == 0) {
-      ASSERT_TRUE(raw.empty());
-      ASSERT_TRUE(std::equal(keep.begin(), keep.end(), nodes.live()));
-    } else if (version == asked.version && nodes.topology_version() == asked.topology_version) {
-      asked.keep.resize(keep.size(), 0);  // rows without a node may be new
-      ASSERT_EQ(asked.keep, keep);
-      ASSERT_EQ(asked.raw, raw);
-    }
-    asked.version = version;
-    asked.topology_version = nodes.topology_version();
-    asked.keep = keep;
+    ASSERT_TRUE(asked.watch.version() != 0 || raw.empty());
+    ASSERT_TRUE(!asked.watch.same() || asked.raw == raw);
     asked.raw = raw;
   }
 

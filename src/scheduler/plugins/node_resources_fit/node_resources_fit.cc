@@ -65,11 +65,8 @@ bool IsExtended(std::string_view resource) {
 }
 
 ShareTerm TermOf(const NodeTable& nodes, const Scored& scored, Share share) {
-  const int64_t* used = scored.id == kCpuId      ? nodes.non_zero_cpu()
-                        : scored.id == kMemoryId ? nodes.non_zero_memory()
-                                                 : nodes.requested(scored.id);
   return {.allocatable = nodes.allocatable(scored.id),
-          .used = used,
+          .used = UsedForScoring(nodes, scored.id),
           .more = scored.amount,
           .share = share,
           .weight = scored.weight};

@@ -199,9 +199,7 @@ void AddConstraints(kube::Pod& pod, Random& random) {
 struct Asked {
   kube::Pod pod;
   std::unique_ptr<PodQuery> query;
-  uint64_t version = 0;
-  uint64_t topology_version = 0;
-  std::vector<uint8_t> keep = {};
+  VersionWatch watch = {};
 };
 
 class PlainRules : public testing::TestWithParam<int> {
@@ -214,11 +212,7 @@ class PlainRules : public testing::TestWithParam<int> {
     bed_.objects.services.Set(std::make_shared<const kube::Service>(service));
   }
 
-  PlainCluster Plain() const {
-    PlainCluster plain{cluster_.nodes(), {}};
-    for (const auto& [uid, pod] : cluster_.pods()) plain.pods.push_back(pod);
-    return plain;
-  }
+  PlainCluster Plain() const { return {cluster_.nodes(), cluster_.PodList()}; }
 
   static PodTopologySpreadArgs Args() {
     PodTopologySpreadArgs args;
@@ -265,31 +259,15 @@ class PlainRules : public testing::TestWithParam<int> {
     }
     CheckWithDelta(asked);
     CheckScores(asked, plain);
-    CheckVersion(asked);
+    asked.watch.Check(plugin_, *asked.query);
   }
 
   void CheckWithDelta(Asked& asked) {
     if (cluster_.nodes().empty()) return;
-    Random& random = cluster_.random();
-    PlainCluster plain = Plain();
-    const std::string node =
-        std::next(plain.nodes.begin(), static_cast<ptrdiff_t>(random.Below(plain.nodes.size())))
-            ->first;
-    RowDelta delta;
-    for (const std::string& uid : cluster_.PodsOn(node)) {
-      if (random.Chance(0.5)) continue;
-      delta.removed.push_back(bed_.ledger.Find(uid));
-      std::erase_if(plain.pods, [&](const kube::Pod& pod) { return pod.metadata.uid == uid; });
-    }
-    std::vector<std::unique_ptr<PodInfo>> added;
-    while (random.Chance(0.5)) {
-      plain.pods.push_back(cluster_.NewPod());
-      plain.pods.back().spec.node_name = node;
-      added.push_back(InfoOf(bed_, plain.pods.back()));
-      delta.added.push_back(added.back().get());
-    }
-    ASSERT_EQ(bed_.Check(plugin_, *asked.query, node, &delta),
-              PlainFilter(plain, ConstraintsOf(asked.pod), asked.pod, node));
+    const RandomCluster::WhatIf what = cluster_.AnyWhatIf();
+    const PlainCluster plain{cluster_.nodes(), what.pods};
+    ASSERT_EQ(bed_.Check(plugin_, *asked.query, what.node, &what.delta),
+              PlainFilter(plain, ConstraintsOf(asked.pod), asked.pod, what.node));
   }
 
   void CheckScores(Asked& asked, const PlainCluster& plain) {
@@ -328,23 +306,6 @@ class PlainRules : public testing::TestWithParam<int> {
       }
       ASSERT_EQ(scores[*nodes.Find(name)], normalized) << name;
     }
-  }
-
-  // While the version stays what it was, so does what the filter says.
-  void CheckVersion(Asked& asked) {
-    const NodeTable& nodes = bed_.ledger.nodes();
-    const uint64_t version = plugin_.WideVersion(*asked.query);
-    std::vector<uint8_t> keep(nodes.live(), nodes.live() + nodes.rows());
-    plugin_.Filter(*asked.query, nodes.all(), keep.data());
-    if (version == 0) {
-      ASSERT_TRUE(std::equal(keep.begin(), keep.end(), nodes.live()));
-    } else if (version == asked.version && nodes.topology_version() == asked.topology_version) {
-      asked.keep.resize(keep.size(), 0);  // rows without a node may be new
-      ASSERT_EQ(asked.keep, keep);
-    }
-    asked.version = version;
-    asked.topology_version = nodes.topology_version();
-    asked.keep = keep;
   }
 
   PluginBed bed_;

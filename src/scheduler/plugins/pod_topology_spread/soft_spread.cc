@@ -6,11 +6,11 @@
 #include <cstring>
 
 #include "base/hot.h"
+#include "scheduler/plugins/topology/row_passes.h"
 
 namespace koord::scheduler {
 namespace {
 
-constexpr size_t kBlock = 512;
 constexpr double kSmall = 1 << 30;
 
 KOORD_HOT void AddWorth(const ValueId* ids, const double* worth, size_t rows,
@@ -21,16 +21,16 @@ KOORD_HOT void AddWorth(const ValueId* ids, const double* worth, size_t rows,
 KOORD_HOT void AddRowWorth(const ValueId* ids, const int32_t* counts, double weight,
                            double allowance, size_t rows, double* __restrict sums) {
   for (size_t i = 0; i < rows; ++i) {
-    const double worth = static_cast<double>(counts[i]) * weight + allowance;
-    sums[i] += ids[i] != kNoValue ? worth : 0;
+    const double has_key = ids[i] != kNoValue ? 1 : 0;
+    sums[i] += has_key * (static_cast<double>(counts[i]) * weight + allowance);
   }
 }
 
 // Half away from zero; sums are not negative.
-KOORD_HOT void RoundSmall(const double* sums, size_t rows, int64_t* __restrict scores) {
+KOORD_HOT void RoundSmall(const double* sums, size_t rows, int32_t* __restrict rounded) {
   for (size_t i = 0; i < rows; ++i) {
     const auto whole = static_cast<int32_t>(sums[i]);
-    scores[i] = whole + (sums[i] - static_cast<double>(whole) >= 0.5 ? 1 : 0);
+    rounded[i] = static_cast<int32_t>(2 * (sums[i] - whole)) + whole;
   }
 }
 
@@ -42,16 +42,25 @@ KOORD_HOT void IgnoreWhereMissing(const ValueId* ids, size_t rows, int64_t* __re
   for (size_t i = 0; i < rows; ++i) scores[i] = ids[i] == kNoValue ? kIgnoredRow : scores[i];
 }
 
-// Rows out of range are not feasible, and nobody looks at what becomes of them. A quotient of at
-// most 100 is exact as a double, truncated.
-KOORD_HOT void NormalizeSmall(int64_t min, int64_t max, size_t rows, int64_t* __restrict scores) {
-  const double whole = static_cast<double>(max);
+// offsets[i]: how much more than the least. A quotient of at most 100 is exact as a double,
+// truncated.
+KOORD_HOT void SharesOf(double max, size_t rows, int32_t* __restrict offsets) {
   for (size_t i = 0; i < rows; ++i) {
-    const bool ignored = scores[i] == kIgnoredRow;
-    const int64_t score = std::clamp(scores[i], min, max);
-    const auto rest = static_cast<int32_t>(max + min - score);
-    const auto share = static_cast<int32_t>(100.0 * static_cast<double>(rest) / whole);
-    scores[i] = ignored ? 0 : share;
+    offsets[i] = static_cast<int32_t>(100.0 * (max - static_cast<double>(offsets[i])) / max);
+  }
+}
+
+KOORD_HOT void SetUnlessIgnored(const int32_t* from, size_t rows, int64_t* __restrict scores) {
+  for (size_t i = 0; i < rows; ++i) scores[i] = scores[i] == kIgnoredRow ? 0 : int64_t{from[i]};
+}
+
+void NormalizeSmall(ScoreRange range, std::span<int64_t> scores) {
+  std::array<int32_t, kPassBlock> shares;
+  for (size_t begin = 0; begin < scores.size(); begin += kPassBlock) {
+    const size_t rows = std::min(kPassBlock, scores.size() - begin);
+    OffsetsOf(scores.data() + begin, range.min, range.max, rows, shares.data());
+    SharesOf(static_cast<double>(range.max), rows, shares.data());
+    SetUnlessIgnored(shares.data(), rows, scores.data() + begin);
   }
 }
 
@@ -100,11 +109,31 @@ void SoftSpread::Count(NodeRow row, int by) {
   }
 }
 
+void SoftSpread::CountAll(std::span<const uint8_t> feasible) {
+  std::ranges::copy(feasible, feasible_.begin());
+  std::vector<uint8_t> counted = feasible_;
+  if (needs_all_keys_) {
+    for (const Constraint& each : constraints_) {
+      DropWhereMissing(each.key->data(), counted.size(), counted.data());
+    }
+  }
+  feasible_rows_ = std::ranges::count(counted, 1);
+  for (Constraint& each : constraints_) {
+    if (each.by_row()) continue;
+    const ValueId* ids = each.key->data();
+    for (size_t row = 0; row < counted.size(); ++row) each.rows[ids[row]] += counted[row];
+    each.present = static_cast<int64_t>(each.rows.size()) - std::ranges::count(each.rows, 0);
+  }
+}
+
 void SoftSpread::SetFeasible(const NodeTable& nodes, std::span<const uint8_t> feasible) {
-  if (topology_version_ != nodes.topology_version()) Forget(nodes);
+  if (topology_version_ != nodes.topology_version()) {
+    Forget(nodes);
+    if (feasible.size() == feasible_.size()) CountAll(feasible);
+  }
   const size_t rows = std::min(feasible.size(), feasible_.size());
-  for (size_t begin = 0; begin < rows; begin += kBlock) {
-    const size_t end = std::min(begin + kBlock, rows);
+  for (size_t begin = 0; begin < rows; begin += kPassBlock) {
+    const size_t end = std::min(begin + kPassBlock, rows);
     if (std::memcmp(feasible.data() + begin, feasible_.data() + begin, end - begin) == 0) continue;
     for (size_t row = begin; row < end; ++row) {
       if (feasible[row] == feasible_[row]) continue;
@@ -137,14 +166,14 @@ void SoftSpread::Weigh(Constraint& constraint) {
 }
 
 void SoftSpread::Score(RowRange rows, int64_t* scores) {
-  for (NodeRow begin = rows.begin; begin < rows.end; begin += kBlock) {
-    const auto end = std::min(rows.end, static_cast<NodeRow>(begin + kBlock));
+  for (NodeRow begin = rows.begin; begin < rows.end; begin += kPassBlock) {
+    const auto end = std::min(rows.end, static_cast<NodeRow>(begin + kPassBlock));
     ScoreBlock({begin, end}, scores + (begin - rows.begin));
   }
 }
 
 void SoftSpread::ScoreBlock(RowRange rows, int64_t* scores) const {
-  std::array<double, kBlock> sums;
+  std::array<double, kPassBlock> sums;
   std::fill_n(sums.begin(), rows.size(), 0);
   for (const Constraint& each : constraints_) {
     const ValueId* ids = each.key->data() + rows.begin;
@@ -155,8 +184,13 @@ void SoftSpread::ScoreBlock(RowRange rows, int64_t* scores) const {
       AddWorth(ids, each.worth.data(), rows.size(), sums.data());
     }
   }
-  small_ ? RoundSmall(sums.data(), rows.size(), scores)
-         : RoundLarge(sums.data(), rows.size(), scores);
+  if (small_) {
+    std::array<int32_t, kPassBlock> rounded;
+    RoundSmall(sums.data(), rows.size(), rounded.data());
+    Widen(rounded.data(), rows.size(), scores);
+  } else {
+    RoundLarge(sums.data(), rows.size(), scores);
+  }
   if (!needs_all_keys_) return;
   for (const Constraint& each : constraints_) {
     IgnoreWhereMissing(each.key->data() + rows.begin, rows.size(), scores);
@@ -165,7 +199,7 @@ void SoftSpread::ScoreBlock(RowRange rows, int64_t* scores) const {
 
 void NormalizeSpread(ScoreRange range, std::span<int64_t> scores) {
   if (range.max > 0 && range.max <= std::numeric_limits<int32_t>::max() && range.min >= 0) {
-    NormalizeSmall(range.min, range.max, scores.size(), scores.data());
+    NormalizeSmall(range, scores);
     return;
   }
   for (int64_t& score : scores) {

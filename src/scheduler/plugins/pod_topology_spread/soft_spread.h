@@ -46,6 +46,7 @@ class SoftSpread {
 
  private:
   void Forget(const NodeTable& nodes);
+  void CountAll(std::span<const uint8_t> feasible);
   void Count(NodeRow row, int by);
   bool IsIgnored(NodeRow row) const;
   void Weigh(Constraint& constraint);

@@ -15,4 +15,10 @@ void AddSums(const ValueId* ids, const int64_t* sums, size_t rows, int64_t* scor
 void AddWeightedCounts(const ValueId* ids, const int32_t* counts, int32_t weight, size_t rows,
                        int64_t* scores);
 
+// Divisions are quickest of 32-bit numbers: offsets[i] = scores[i] - min, brought into
+// [0, max - min], which must fit. Only rows that are not feasible can be out of range.
+void OffsetsOf(const int64_t* scores, int64_t min, int64_t max, size_t rows, int32_t* offsets);
+void Widen(const int32_t* from, size_t rows, int64_t* to);
+inline constexpr size_t kPassBlock = 512;  // rows at a time, where a pass needs room for numbers
+
 }  // namespace koord::scheduler

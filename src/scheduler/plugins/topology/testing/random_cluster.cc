@@ -1,6 +1,7 @@
 #include "scheduler/plugins/topology/testing/random_cluster.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +22,13 @@ kube::Taint RandomTaint(Random& random) {
   return {.key = "taint",
           .value = OneOf(random, {"x", "y"}),
           .effect = OneOf(random, {"NoSchedule", "NoExecute", "PreferNoSchedule"})};
+}
+
+std::unique_ptr<PodInfo> InfoOf(PluginBed& bed, const kube::Pod& pod) {
+  auto info = std::make_unique<PodInfo>();
+  info->pod = std::make_shared<const kube::Pod>(pod);
+  info->shape = bed.ledger.shapes().Of(info->pod);
+  return info;
 }
 
 }  // namespace
@@ -74,13 +82,6 @@ std::unique_ptr<PodQuery> QueryFor(PluginBed& bed, Plugin& plugin, const kube::P
   return query;
 }
 
-std::unique_ptr<PodInfo> InfoOf(PluginBed& bed, const kube::Pod& pod) {
-  auto info = std::make_unique<PodInfo>();
-  info->pod = std::make_shared<const kube::Pod>(pod);
-  info->shape = bed.ledger.shapes().Of(info->pod);
-  return info;
-}
-
 RandomCluster::RandomCluster(PluginBed& bed, uint64_t seed, Furnish furnish)
     : bed_(bed), random_(seed), furnish_(std::move(furnish)) {
   for (int i = 0; i < 4; ++i) SetNode();
@@ -103,6 +104,9 @@ void RandomCluster::SetNode() {
   node.metadata.name = AnyNodeName();
   if (random_.Chance(0.95)) node.metadata.labels["kubernetes.io/hostname"] = node.metadata.name;
   if (random_.Chance(0.9)) node.metadata.labels["zone"] = OneOf(random_, {"z1", "z2", "z3"});
+  if (random_.Chance(0.8)) {
+    node.metadata.labels["topology.kubernetes.io/zone"] = OneOf(random_, {"z1", "z2", "z3"});
+  }
   if (random_.Chance(0.5)) node.metadata.labels["rack"] = OneOf(random_, {"r1", "r2"});
   if (random_.Chance(0.7)) node.metadata.labels["disk"] = OneOf(random_, {"ssd", "hdd", "7"});
   if (random_.Chance(0.2)) node.spec.taints.push_back(RandomTaint(random_));
@@ -165,12 +169,45 @@ void RandomCluster::SetNamespace() {
   bed_.objects.namespaces.Set(std::make_shared<const kube::Namespace>(ns));
 }
 
-std::vector<std::string> RandomCluster::PodsOn(const std::string& node) const {
-  std::vector<std::string> uids;
+std::vector<kube::Pod> RandomCluster::PodList() const {
+  std::vector<kube::Pod> list;
+  for (const auto& [uid, pod] : pods_) list.push_back(pod);
+  return list;
+}
+
+RandomCluster::WhatIf RandomCluster::AnyWhatIf() {
+  WhatIf what{.node = Any(nodes_, random_)->first, .delta = {}, .pods = {}, .added = {}};
   for (const auto& [uid, pod] : pods_) {
-    if (pod.spec.node_name == node) uids.push_back(uid);
+    if (pod.spec.node_name == what.node && random_.Chance(0.5)) {
+      what.delta.removed.push_back(bed_.ledger.Find(uid));
+    } else {
+      what.pods.push_back(pod);
+    }
   }
-  return uids;
+  while (random_.Chance(0.5)) {
+    what.pods.push_back(NewPod());
+    what.pods.back().spec.node_name = what.node;
+    what.added.push_back(InfoOf(bed_, what.pods.back()));
+    what.delta.added.push_back(what.added.back().get());
+  }
+  return what;
+}
+
+void VersionWatch::Check(FilterPlugin& plugin, const PodQuery& query) {
+  const NodeTable& nodes = query.nodes();
+  const uint64_t version = plugin.WideVersion(query);
+  std::vector<uint8_t> keep(nodes.live(), nodes.live() + nodes.rows());
+  plugin.Filter(query, nodes.all(), keep.data());
+  same_ = version == version_ && nodes.topology_version() == topology_version_;
+  if (version == 0) {
+    EXPECT_TRUE(std::equal(keep.begin(), keep.end(), nodes.live()));
+  } else if (same_) {
+    keep_.resize(keep.size(), 0);  // rows without a node may be new
+    EXPECT_EQ(keep_, keep);
+  }
+  version_ = version;
+  topology_version_ = nodes.topology_version();
+  keep_ = std::move(keep);
 }
 
 }  // namespace koord::scheduler

@@ -26,8 +26,17 @@ class RandomCluster {
   const std::map<std::string, kube::Node>& nodes() const { return nodes_; }
   const std::map<std::string, kube::Pod>& pods() const { return pods_; }  // by uid
   const std::map<std::string, kube::Labels>& namespaces() const { return namespaces_; }
+  std::vector<kube::Pod> PodList() const;
   Random& random() { return random_; }
-  std::vector<std::string> PodsOn(const std::string& node) const;  // their uids
+
+  // Some pods of a node gone and others there, as a delta and as a list.
+  struct WhatIf {
+    std::string node;
+    RowDelta delta;
+    std::vector<kube::Pod> pods;
+    std::vector<std::unique_ptr<PodInfo>> added;  // of the delta
+  };
+  WhatIf AnyWhatIf();  // there must be a node
 
  private:
   void SetNode();
@@ -47,6 +56,20 @@ class RandomCluster {
   int next_pod_ = 0;
 };
 
+// What a wide filter says of all rows stays the same while its version does.
+class VersionWatch {
+ public:
+  void Check(FilterPlugin& plugin, const PodQuery& query);
+  uint64_t version() const { return version_; }
+  bool same() const { return same_; }  // as at the check before
+
+ private:
+  uint64_t version_ = 0;
+  uint64_t topology_version_ = 0;
+  bool same_ = false;
+  std::vector<uint8_t> keep_;
+};
+
 // Labels, selectors and keys of a small vocabulary.
 kube::Labels RandomPodLabels(Random& random);
 kube::LabelSelector RandomSelector(Random& random);
@@ -57,8 +80,5 @@ bool PlainlyMatches(const kube::LabelSelector& selector, const kube::Labels& lab
 
 // A query for a pod, as the plugin sees it now.
 std::unique_ptr<PodQuery> QueryFor(PluginBed& bed, Plugin& plugin, const kube::Pod& pod);
-
-// A pod that might be on a node, for a RowDelta.
-std::unique_ptr<PodInfo> InfoOf(PluginBed& bed, const kube::Pod& pod);
 
 }  // namespace koord::scheduler

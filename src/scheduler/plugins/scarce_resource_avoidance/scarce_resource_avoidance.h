@@ -1,0 +1,48 @@
+#pragma once
+#include <absl/container/btree_map.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/cluster/ledger.h"
+#include "scheduler/config/node_resources_args.h"
+#include "scheduler/framework/plugin.h"
+#include "scheduler/framework/plugin_context.h"
+
+namespace koord::scheduler {
+
+// Keeps nodes with scarce resources for the pods that use them: a pod that asks for cpu alone
+// should rather not take the room beside a GPU.
+//
+// Of the resources that a node has and the pod does not ask for, the score is the percentage that
+// is not scarce. A node that has nothing scarce beyond what the pod asks for is as good as can be.
+//
+// Nodes share few sets of resources, so the score is computed once a set; a row costs one lookup.
+class ScarceResourceAvoidance final : public ScorePlugin, public LedgerListener {
+ public:
+  static constexpr std::string_view kName = "ScarceResourceAvoidance";
+
+  ScarceResourceAvoidance(const PluginContext& context, const ScarceResourceAvoidanceArgs& args);
+
+  std::string_view name() const override { return kName; }
+  std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
+  void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
+
+  void OnNodeAdded(NodeRow row) override;
+  void OnNodeChanged(NodeRow row, const NodeChanges& changes) override;
+
+ private:
+  using ResourceSet = std::vector<ResourceId>;  // ascending
+
+  int64_t ScoreOf(const ResourceSet& set, const PodShape& shape) const;
+
+  const NodeTable& nodes_;
+  const ResourceNames& resources_;
+  std::vector<ResourceId> scarce_;
+  absl::btree_map<ResourceSet, uint32_t> ids_;
+  std::vector<ResourceSet> sets_;  // by id
+  std::vector<uint32_t> set_of_row_;
+};
+
+}  // namespace koord::scheduler
