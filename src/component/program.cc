@@ -41,7 +41,7 @@ class Process {
   StatusOr<int> Run(const Program::Make& make) {
     RETURN_IF_ERROR(Connect());
     AddFeatureGatesMetrics(api_.metrics(), gates_);
-    Environment environment{loop_, *client_, transport_, api_, gates_, identity_};
+    Environment environment{loop_, *client_, transport_, api_, gates_, identity_, TrueRandom()};
     ASSIGN_OR_RETURN(component_, make(environment));
     if (component_ == nullptr) return 0;
     runner_ =

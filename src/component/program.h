@@ -22,6 +22,7 @@ struct Environment {
   ComponentApi& api;
   const FeatureGates& gates;
   std::string identity;  // of this replica: "<host>_<uuid>"
+  uint64_t seed;         // unlike that of any other run
 };
 
 // A component as a program: reads the command line, serves, is elected, runs until SIGTERM or
