@@ -40,8 +40,10 @@ class LocalClusterImpl final : public LocalCluster {
   Status Start() {
     if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
     if (Runs(kScheduler)) {
-      ASSIGN_OR_RETURN(scheduler_, MakeLocalScheduler(placements_.loop(), placements_,
-                                                      options_.seed, options_.scheduler));
+      ASSIGN_OR_RETURN(scheduler_,
+                       MakeLocalScheduler(placements_.loop(), placements_, scheduler_api_,
+                                          options_.seed, options_.scheduler));
+      server_.RegisterService(kSchedulerService, scheduler_api_);
     }
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
@@ -125,6 +127,7 @@ class LocalClusterImpl final : public LocalCluster {
   EventRecorders recorders_;
   ControllerContext context_;
   std::optional<ControllerManager> controllers_;
+  component::ComponentApi scheduler_api_;
   std::unique_ptr<scheduler::SchedulerApp> scheduler_;
   std::optional<SimulatedNodes> nodes_;
   bool started_ = false;
