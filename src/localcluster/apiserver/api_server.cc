@@ -17,7 +17,6 @@
 #include "localcluster/apiserver/reviews.h"
 #include "localcluster/apiserver/routing.h"
 #include "localcluster/apiserver/scale.h"
-#include "localcluster/apiserver/service_proxy.h"
 #include "localcluster/apiserver/watch.h"
 #include "localcluster/apiserver/webhook_configurations.h"
 #include "localcluster/apiserver/write_handlers.h"
@@ -74,7 +73,6 @@ class ApiServer::Impl {
     }
     if (HandleEndpoint(core_, *request) || discovery_.Handle(*request) || openapi_.Handle(*request))
       return;
-    if (services_.Handle(*request)) return;
     HandleResource(std::move(request));
   }
 
@@ -85,7 +83,6 @@ class ApiServer::Impl {
 
   Core& core() { return core_; }
   Webhooks& webhooks() { return webhooks_; }
-  ServiceProxy& services() { return services_; }
 
  private:
   // Namespaces are ours to look up; the rest is the embedder's.
@@ -153,7 +150,6 @@ class ApiServer::Impl {
   PodActions pods_;
   ScaleHandlers scales_;
   EventExpiry event_expiry_;
-  ServiceProxy services_;
 };
 
 ApiServer::ApiServer(EventLoop& loop, Store& store, Options options)
@@ -167,10 +163,6 @@ void ApiServer::Handle(kube::HttpRequest request, std::shared_ptr<kube::Response
 
 void ApiServer::RegisterAdmission(InProcessHook hook) {
   impl_->webhooks().Register(std::move(hook));
-}
-
-void ApiServer::RegisterService(const kube::ObjectKey& service, kube::HttpHandler& handler) {
-  impl_->services().Register(service, handler);
 }
 
 void ApiServer::Shutdown() { impl_->Shutdown(); }

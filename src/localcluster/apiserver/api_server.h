@@ -44,10 +44,6 @@ class ApiServer final : public kube::HttpHandler {
 
   void Handle(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) override;
 
-  // A component that answers at services/<name>:<port>/proxy/ as its pods would. It must outlive
-  // the requests.
-  void RegisterService(const kube::ObjectKey& service, kube::HttpHandler& handler);
-
   // A component's admission hook, called at the point where its webhook would be.
   void RegisterAdmission(InProcessHook hook);
 

@@ -5,12 +5,10 @@ namespace koord::scheduler {
 DecisionLog::DecisionLog(const NodeTable& nodes, size_t capacity)
     : nodes_(nodes), entries_(capacity) {}
 
-void DecisionLog::OnDecided(const Attempt& attempt, Pipeline&, const Decision& decision,
-                            WallTime now, Duration) {
-  if (!decision.placed()) return;
+void DecisionLog::Remember(std::string_view uid, const Decision& decision, WallTime now) {
   Entry& entry = entries_[next_];
   if (++next_ == entries_.size()) next_ = 0;
-  entry.uid.assign(attempt.pod->metadata.uid);
+  entry.uid.assign(uid);
   entry.node.assign(nodes_.name(decision.row));
   entry.total = decision.total;
   entry.feasible = decision.feasible;

@@ -27,9 +27,12 @@ class DecisionLog final : public AttemptObserver {
 
   explicit DecisionLog(const NodeTable& nodes, size_t capacity = kDefaultCapacity);
 
-  void OnDecided(const Attempt& attempt, Pipeline& pipeline, const Decision& decision, WallTime now,
-                 Duration took) override;
+  void OnDecided(const Attempt& attempt, Pipeline&, const Decision& decision, WallTime now,
+                 Duration) override {
+    if (decision.placed()) Remember(attempt.pod->metadata.uid, decision, now);
+  }
 
+  void Remember(std::string_view uid, const Decision& decision, WallTime now);
   // The newest one about the pod.
   const Entry* Find(std::string_view uid) const;
 
