@@ -353,6 +353,12 @@ void LoadAwareScheduling::OnPodRemoved(const PodInfo& pod) {
 
 // ---- Service API
 
+std::vector<ServicePlugin::Endpoint> LoadAwareScheduling::Endpoints() {
+  return {{"node/{node}", [this](const Params& params) -> StatusOr<kube::Json> {
+             return Describe(params.find("node")->second);
+           }}};
+}
+
 kube::Json LoadAwareScheduling::Describe(std::string_view node) const {
   const auto at = context_.nodes().Find(node);
   if (!at) return kube::json::object();

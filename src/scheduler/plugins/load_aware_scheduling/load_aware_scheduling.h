@@ -10,6 +10,7 @@
 #include "scheduler/config/load_aware_args.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
+#include "scheduler/framework/service_plugin.h"
 #include "scheduler/plugins/load_aware_scheduling/load_columns.h"
 #include "scheduler/plugins/load_aware_scheduling/load_estimator.h"
 #include "scheduler/plugins/load_aware_scheduling/load_thresholds.h"
@@ -32,6 +33,7 @@ class LoadAwareScheduling final : public FilterPlugin,
                                   public ScorePlugin,
                                   public ReservePlugin,
                                   public RequeuePlugin,
+                                  public ServicePlugin,
                                   public LedgerListener {
  public:
   static constexpr std::string_view kName = "LoadAwareScheduling";
@@ -66,7 +68,8 @@ class LoadAwareScheduling final : public FilterPlugin,
   void OnPodRefreshed(const PodInfo& pod) override;
   void OnPodRemoved(const PodInfo& pod) override;
 
-  // What is known of a node's load, for the service API; {} if there is no such node.
+  // node/{node}: what is known of a node's load; {} if there is no such node.
+  std::vector<Endpoint> Endpoints() override;
   kube::Json Describe(std::string_view node) const;
 
  private:
