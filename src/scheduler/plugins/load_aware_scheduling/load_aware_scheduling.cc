@@ -149,18 +149,21 @@ int64_t LoadAwareScheduling::ExactScore(const Row& row, const Pod& pod) const {
   return (sum + least * dominant) / static_cast<int64_t>(weights_.total);
 }
 
-bool LoadAwareScheduling::MightCure(const kube::Pod&, const ClusterEvent& event) {
-  switch (event.kind) {
+bool LoadAwareScheduling::Wants(EventKind kind) const {
+  switch (kind) {
     case EventKind::kAssignedPodRemoved:
     case EventKind::kNodeMetricChanged:
     case EventKind::kNodeAdded:  // no metric, no threshold
-    case EventKind::kForced:
-      return true;
     case EventKind::kNodeUpdated:
-      return event.node_changes.allocatable || event.node_changes.annotations;
+      return true;
     default:
       return false;
   }
+}
+
+bool LoadAwareScheduling::MightCure(const kube::Pod&, const ClusterEvent& event) {
+  if (event.kind != EventKind::kNodeUpdated) return Wants(event.kind);
+  return event.node_changes.allocatable || event.node_changes.annotations;
 }
 
 // ---- Rows and their columns

@@ -56,6 +56,7 @@ class LoadAwareScheduling final : public FilterPlugin,
   Verdict Reserve(Attempt&) override { return Verdict::Success(); }
   void Unreserve(Attempt&) override {}
 
+  bool Wants(EventKind kind) const override;
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
   void OnNodeAdded(NodeRow row) override;
