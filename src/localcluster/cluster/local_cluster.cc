@@ -9,6 +9,7 @@
 #include "kube/client/in_process_transport.h"
 #include "localcluster/apiserver/storage/store.h"
 #include "localcluster/cluster/definitions.h"
+#include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
@@ -29,6 +30,7 @@ class LocalClusterImpl final : public LocalCluster {
         store_(std::move(store)),
         random_(options_.seed),
         server_(loop, *store_, ServerOptions()),
+        proxy_(server_),
         transport_(std::make_shared<kube::InProcessTransport>(loop, server_)),
         client_(loop, transport_, ClientOptions("koord-controllers")),
         reports_(loop, transport_, ClientOptions("koord-nodes")),
@@ -40,15 +42,17 @@ class LocalClusterImpl final : public LocalCluster {
   Status Start() {
     if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
     if (Runs(kScheduler)) {
-      ASSIGN_OR_RETURN(scheduler_, MakeLocalScheduler(placements_.loop(), placements_,
-                                                      options_.seed, options_.scheduler));
+      ASSIGN_OR_RETURN(scheduler_,
+                       MakeLocalScheduler(placements_.loop(), placements_, scheduler_api_,
+                                          options_.seed, options_.scheduler));
+      proxy_.Register(kSchedulerService, scheduler_api_);
     }
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
     return absl::OkStatus();
   }
 
-  kube::HttpHandler& handler() override { return server_; }
+  kube::HttpHandler& handler() override { return proxy_; }
   kube::Client& client() override { return client_; }
 
   bool ready() override {
@@ -117,6 +121,7 @@ class LocalClusterImpl final : public LocalCluster {
   std::unique_ptr<apiserver::Store> store_;
   Random random_;
   apiserver::ApiServer server_;
+  ServiceProxy proxy_;
   std::shared_ptr<kube::InProcessTransport> transport_;
   kube::Client client_;
   kube::Client reports_;
@@ -125,6 +130,7 @@ class LocalClusterImpl final : public LocalCluster {
   EventRecorders recorders_;
   ControllerContext context_;
   std::optional<ControllerManager> controllers_;
+  component::ComponentApi scheduler_api_;
   std::unique_ptr<scheduler::SchedulerApp> scheduler_;
   std::optional<SimulatedNodes> nodes_;
   bool started_ = false;

@@ -26,7 +26,7 @@ std::optional<Duration> RunDurationOf(const Pod& pod) {
   if (text.empty()) return std::nullopt;
   const StatusOr<Duration> duration = ParseDuration(text);
   if (!duration.ok() || *duration < Duration::zero()) return std::nullopt;
-  return *duration;
+  return std::min(*duration, kCentury);
 }
 
 int32_t ExitCodeOf(const Pod& pod) {
@@ -275,7 +275,7 @@ PodStep StepRunning(const Pod& pod, WallTime now) {
   PodStep step;
   if (pod.spec.active_deadline_seconds && pod.status.start_time) {
     const WallTime deadline =
-        *pod.status.start_time + std::chrono::seconds(*pod.spec.active_deadline_seconds);
+        *pod.status.start_time + BoundedSeconds(*pod.spec.active_deadline_seconds);
     if (deadline <= now) {
       step.status = DeadlineStatus(pod, now);
       return step;
@@ -305,8 +305,8 @@ PodStep StepRunning(const Pod& pod, WallTime now) {
 
 PodStep StepTerminating(const Pod& pod, Duration stop_time, WallTime now) {
   PodStep step;
-  const Duration grace = std::chrono::seconds(
-      std::max<int64_t>(pod.metadata.deletion_grace_period_seconds.value_or(0), 0));
+  const Duration grace =
+      BoundedSeconds(std::max<int64_t>(pod.metadata.deletion_grace_period_seconds.value_or(0), 0));
   // Nothing is left to do but for whoever holds a finalizer.
   const bool removed = grace == Duration::zero();
   if (removed && (kube::IsTerminal(pod) || pod.metadata.finalizers.empty())) return step;

@@ -145,6 +145,9 @@ class ScorePlugin : public virtual Plugin {
   virtual Verdict PreScore(PodQuery&, std::span<const uint8_t> /*feasible*/) {
     return Verdict::Success();
   }
+  // The raw score, if it is the same for all rows there are or may come to be; then rows are not
+  // scored one by one. Must stay true until VersionFor moves. Not asked of wide plugins.
+  virtual std::optional<int64_t> SameForAll(const PodQuery&) { return {}; }
   // scores[i] = the raw score of row rows.begin + i. Rows that are not feasible may get anything.
   virtual void Score(const PodQuery& query, RowRange rows, int64_t* scores) = 0;
 
@@ -174,6 +177,8 @@ struct Attempt {
   int attempts = 0;            // with this one
   SteadyTime first_attempt{};  // when the first one began
   SteadyTime queued{};         // when it entered the queue, last
+  SteadyTime started{};        // when this attempt began
+  SteadyTime point_started{};  // when its present part began
   NodeRow row = kNoRow;
   std::string node;                                   // its name
   std::vector<std::unique_ptr<AttemptState>> states;  // by plugin slot
@@ -232,6 +237,7 @@ class PostBindPlugin : public virtual Plugin {
 struct RowDiagnosis {
   uint32_t plugin = 0;  // slot
   RowVerdict verdict;   // success: it did not, or was not looked at
+  uint8_t pass = 0;     // 1: not because of pods that are promised the node
 };
 
 // Why every row fell out; made only when none is left.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace koord::scheduler {
 
@@ -23,28 +24,37 @@ void Pipeline::BeginCycle(WallTime now) {
 CompiledQuery& Pipeline::QueryFor(const ShapePtr& shape) {
   if (shape->id == last_shape_ && last_query_->IsCurrent()) return *last_query_;
   const auto found = queries_.find(shape->id);
-  CompiledQuery* query = nullptr;
-  if (found != queries_.end()) {
-    query = found->second.query.get();
-    uses_.splice(uses_.begin(), uses_, found->second.use);
-    if (!query->IsCurrent()) query->Compile(shape);
-  } else {
-    std::unique_ptr<CompiledQuery> made;
-    if (queries_.size() >= kept_shapes_) {  // its buffers are used again
-      made = std::move(queries_.find(uses_.back())->second.query);
-      queries_.erase(uses_.back());
-      uses_.pop_back();
-    } else {
-      made = std::make_unique<CompiledQuery>(plan_, ledger_.nodes(), nominated_, scratch_);
-    }
-    made->Compile(shape);
-    query = made.get();
-    uses_.push_front(shape->id);
-    queries_.emplace(shape->id, Kept{std::move(made), uses_.begin()});
-  }
+  CompiledQuery& query = found != queries_.end() ? Use(found->second) : Keep(shape);
+  if (found != queries_.end() && !query.IsCurrent()) query.Compile(shape);
   last_shape_ = shape->id;
-  last_query_ = query;
-  return *query;
+  last_query_ = &query;
+  return query;
+}
+
+CompiledQuery& Pipeline::Use(Kept& kept) {
+  used_.splice(used_.begin(), kept.seen_again ? used_ : new_, kept.use);
+  kept.seen_again = true;
+  if (used_.size() > kept_shapes_) {
+    queries_.erase(used_.back());
+    used_.pop_back();
+  }
+  return *kept.query;
+}
+
+CompiledQuery& Pipeline::Keep(const ShapePtr& shape) {
+  std::unique_ptr<CompiledQuery> made;
+  if (new_.size() >= kNewShapes) {  // its buffers are used again
+    made = std::move(queries_.find(new_.back())->second.query);
+    queries_.erase(new_.back());
+    new_.pop_back();
+  } else {
+    made = std::make_unique<CompiledQuery>(plan_, ledger_.nodes(), nominated_, scratch_);
+  }
+  made->Compile(shape);
+  CompiledQuery& query = *made;
+  new_.push_front(shape->id);
+  queries_.emplace(shape->id, Kept{std::move(made), new_.begin()});
+  return query;
 }
 
 std::vector<NodeRow> Pipeline::RowsOf(const std::vector<std::string>& names) const {
@@ -140,6 +150,32 @@ Decision Pipeline::DecideAmong(CompiledQuery& query, const std::vector<NodeRow>&
     }
   }
   return decision;
+}
+
+Pipeline::Ranking Pipeline::Rank(const kube::Pod& pod, const ShapePtr& shape, size_t n) {
+  Ranking ranking;
+  if (ledger_.nodes().live_rows() == 0) return ranking;
+  CompiledQuery& query = QueryFor(shape);
+  if (!query.pre_filter().ok()) return ranking;
+  const std::vector<NodeRow> rows =
+      query.node_names() ? RowsOf(*query.node_names()) : order_.rows();
+  std::vector<CompiledQuery::ScorerColumn> columns;
+  const CompiledQuery::Among among =
+      query.ChooseAmong(rows, rows.size(), pod.metadata.uid, &columns);
+  ranking.feasible = among.feasible.size();
+  for (const CompiledQuery::ScorerColumn& column : columns) {
+    ranking.plugins.push_back(column.plugin);
+  }
+  std::vector<size_t> order(among.feasible.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return among.totals[i]; });
+  order.resize(std::min(n, order.size()));
+  for (const size_t i : order) {
+    Ranking::Row& row = ranking.best.emplace_back(Ranking::Row{among.feasible[i], among.totals[i]});
+    for (const CompiledQuery::ScorerColumn& column : columns)
+      row.scores.push_back(column.scores[i]);
+  }
+  return ranking;
 }
 
 Diagnosis Pipeline::Diagnose(const kube::Pod& pod, const ShapePtr& shape) {

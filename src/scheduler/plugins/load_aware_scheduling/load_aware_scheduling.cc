@@ -100,7 +100,7 @@ LoadColumns::View LoadAwareScheduling::RoomView(const Pod& pod) const {
 
 void LoadAwareScheduling::Filter(const PodQuery& query, RowRange rows, uint8_t* keep) {
   const Pod& pod = query.state<Pod>(slot());
-  if (pod.runs_anywhere) return;
+  if (pod.runs_anywhere || !has_metrics()) return;
   const LoadColumns::View view = RoomView(pod);
   for (size_t i = 0; i < pod.estimate.size(); ++i) {
     const double* room = columns_.room[view][i].data() + rows.begin;
@@ -149,18 +149,21 @@ int64_t LoadAwareScheduling::ExactScore(const Row& row, const Pod& pod) const {
   return (sum + least * dominant) / static_cast<int64_t>(weights_.total);
 }
 
-bool LoadAwareScheduling::MightCure(const kube::Pod&, const ClusterEvent& event) {
-  switch (event.kind) {
+bool LoadAwareScheduling::Wants(EventKind kind) const {
+  switch (kind) {
     case EventKind::kAssignedPodRemoved:
     case EventKind::kNodeMetricChanged:
     case EventKind::kNodeAdded:  // no metric, no threshold
-    case EventKind::kForced:
-      return true;
     case EventKind::kNodeUpdated:
-      return event.node_changes.allocatable || event.node_changes.annotations;
+      return true;
     default:
       return false;
   }
+}
+
+bool LoadAwareScheduling::MightCure(const kube::Pod&, const ClusterEvent& event) {
+  if (event.kind != EventKind::kNodeUpdated) return Wants(event.kind);
+  return event.node_changes.allocatable || event.node_changes.annotations;
 }
 
 // ---- Rows and their columns
@@ -374,6 +377,12 @@ void LoadAwareScheduling::OnPodRemoved(const PodInfo& pod) {
 }
 
 // ---- Service API
+
+std::vector<ServicePlugin::Endpoint> LoadAwareScheduling::Endpoints() {
+  return {{"node/{node}", [this](const Params& params) -> StatusOr<kube::Json> {
+             return Describe(params.find("node")->second);
+           }}};
+}
 
 kube::Json LoadAwareScheduling::Describe(std::string_view node) const {
   const auto at = context_.nodes().Find(node);

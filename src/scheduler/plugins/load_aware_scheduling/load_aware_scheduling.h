@@ -10,6 +10,7 @@
 #include "scheduler/config/load_aware_args.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
+#include "scheduler/framework/service_plugin.h"
 #include "scheduler/plugins/load_aware_scheduling/load_columns.h"
 #include "scheduler/plugins/load_aware_scheduling/load_estimator.h"
 #include "scheduler/plugins/load_aware_scheduling/load_thresholds.h"
@@ -32,6 +33,7 @@ class LoadAwareScheduling final : public FilterPlugin,
                                   public ScorePlugin,
                                   public ReservePlugin,
                                   public RequeuePlugin,
+                                  public ServicePlugin,
                                   public LedgerListener {
  public:
   static constexpr std::string_view kName = "LoadAwareScheduling";
@@ -44,12 +46,19 @@ class LoadAwareScheduling final : public FilterPlugin,
 
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  // Where no node reports anything there is nothing to say.
+  uint64_t version() const override { return has_metrics() ? 1 : 0; }
+  std::optional<int64_t> SameForAll(const PodQuery&) override {
+    if (has_metrics()) return {};
+    return 0;
+  }
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
 
   // The ledger tells of assumed pods.
   Verdict Reserve(Attempt&) override { return Verdict::Success(); }
   void Unreserve(Attempt&) override {}
 
+  bool Wants(EventKind kind) const override;
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
   void OnNodeAdded(NodeRow row) override;
@@ -59,10 +68,12 @@ class LoadAwareScheduling final : public FilterPlugin,
   void OnPodRefreshed(const PodInfo& pod) override;
   void OnPodRemoved(const PodInfo& pod) override;
 
-  // What is known of a node's load, for the service API; {} if there is no such node.
+  // node/{node}: what is known of a node's load; {} if there is no such node.
+  std::vector<Endpoint> Endpoints() override;
   kube::Json Describe(std::string_view node) const;
 
  private:
+  bool has_metrics() const { return !context_.objects.node_metrics.objects().empty(); }
   static constexpr WallTime kNever = WallTime::max();
 
   struct Pod;  // a shape, compiled

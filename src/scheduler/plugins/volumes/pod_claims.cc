@@ -79,7 +79,6 @@ bool MayFreeVolumes(EventKind kind) {
     case EventKind::kNodeAdded:
     case EventKind::kNodeUpdated:
     case EventKind::kPodUpdated:
-    case EventKind::kForced:
       return true;
     default:
       return false;
