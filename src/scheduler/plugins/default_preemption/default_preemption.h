@@ -33,6 +33,10 @@ class DefaultPreemption final : public PostFilterPlugin,
                               const Diagnosis& diagnosis) override;
   // Keeps a pod out of the queue while its victims are being told.
   Verdict PreEnqueue(const kube::Pod& pod) override;
+  bool Wants(EventKind kind) const override {
+    using enum EventKind;
+    return kind == kAssignedPodRemoved;
+  }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
  private:

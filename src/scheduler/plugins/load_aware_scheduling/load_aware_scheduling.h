@@ -52,6 +52,11 @@ class LoadAwareScheduling final : public FilterPlugin,
   Verdict Reserve(Attempt&) override { return Verdict::Success(); }
   void Unreserve(Attempt&) override {}
 
+  bool Wants(EventKind kind) const override {
+    using enum EventKind;
+    return kind == kNodeAdded || kind == kNodeUpdated || kind == kAssignedPodRemoved ||
+           kind == kNodeMetricChanged;
+  }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
   void OnNodeAdded(NodeRow row) override;

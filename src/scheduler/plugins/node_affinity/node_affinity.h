@@ -37,6 +37,10 @@ class NodeAffinity final : public PreFilterPlugin,
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
   bool normalizes() const override { return true; }
   void Normalize(const PodQuery& query, ScoreRange range, std::span<int64_t> scores) override;
+  bool Wants(EventKind kind) const override {
+    using enum EventKind;
+    return kind == kNodeAdded || kind == kNodeUpdated || kind == kPodUpdated;
+  }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
  private:

@@ -30,6 +30,10 @@ class NodePorts final : public PreFilterPlugin,
   PreFilterResult PreFilter(PodQuery& query) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  bool Wants(EventKind kind) const override {
+    using enum EventKind;
+    return kind == kNodeAdded || kind == kAssignedPodRemoved;
+  }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
   void OnPodAdded(const PodInfo& pod) override;

@@ -33,6 +33,11 @@ class NodeResourcesFit final : public FilterPlugin, public ScorePlugin, public R
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
+  bool Wants(EventKind kind) const override {
+    using enum EventKind;
+    return kind == kNodeAdded || kind == kNodeUpdated || kind == kAssignedPodUpdated ||
+           kind == kAssignedPodRemoved || kind == kPodUpdated;
+  }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
  private:

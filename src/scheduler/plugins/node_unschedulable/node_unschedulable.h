@@ -22,6 +22,10 @@ class NodeUnschedulable final : public FilterPlugin, public RequeuePlugin {
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  bool Wants(EventKind kind) const override {
+    using enum EventKind;
+    return kind == kNodeAdded || kind == kNodeUpdated || kind == kPodUpdated;
+  }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
  private:

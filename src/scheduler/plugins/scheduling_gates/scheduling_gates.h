@@ -16,6 +16,10 @@ class SchedulingGates final : public PreEnqueuePlugin, public RequeuePlugin {
 
   std::string_view name() const override { return kName; }
   Verdict PreEnqueue(const kube::Pod& pod) override;
+  bool Wants(EventKind kind) const override {
+    using enum EventKind;
+    return kind == kPodUpdated;
+  }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 };
 
