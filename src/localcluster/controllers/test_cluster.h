@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/crds.h"
+#include "component/component_api.h"
 #include "kube/client/fault_transport.h"
 #include "kube/client/in_process_transport.h"
 #include "kube/yaml.h"
@@ -128,7 +129,7 @@ class TestCluster {
           recorders(client, options.seed),
           context{client, informers, random, recorders},
           controllers(context, options.seed),
-          scheduler(*MakeLocalScheduler(client.loop(), client, options.seed)),
+          scheduler(*MakeLocalScheduler(client.loop(), client, api, options.seed)),
           nodes(context, client, NodeOptions(options)) {
       controllers.Start();
       nodes.Start();
@@ -153,6 +154,7 @@ class TestCluster {
     EventRecorders recorders;
     ControllerContext context;
     ControllerManager controllers;
+    component::ComponentApi api;
     std::unique_ptr<scheduler::SchedulerApp> scheduler;
     SimulatedNodes nodes;
   };

@@ -56,6 +56,14 @@ TEST(ExplanationTextTest, FitsTheTerminal) {
   }
 }
 
+TEST(ExplanationTextTest, ShortNamesStandTogether) {
+  Explanation pod = Pending();
+  pod.scores = {{"a", 187, {{"ImageLocality", 100}}}, {"b", 87, {{"ImageLocality", 0}}}};
+  EXPECT_THAT(FormatExplanation(pod, 80), HasSubstr("\nBest nodes             a        b\n"
+                                                    "  total              187       87\n"
+                                                    "  ImageLocality      100        0\n"));
+}
+
 TEST(ExplanationTextTest, AsJsonAndBack) {
   const kube::Json json = kube::Encode(Pending());
   EXPECT_EQ(kube::FindString(json, {"queue", "pool"}), "unschedulable");
