@@ -424,7 +424,8 @@ TEST_F(SchedulerTest, ABadAnnotationShowsInOneEventOnItsObject) {
   Settle();
   const auto events = [&] {
     std::vector<std::string> texts;
-    for (const Json& event : List("/apis/events.k8s.io/v1/events").at("items").as_array()) {
+    const Json list = List("/apis/events.k8s.io/v1/events");
+    for (const Json& event : list.at("items").as_array()) {
       if (kube::FindString(event, {"reason"}) != "InvalidConfiguration") continue;
       texts.push_back(fmt::format("{} {}/{}: {}", kube::FindString(event, {"type"}),
                                   kube::FindString(event, {"regarding", "kind"}),
