@@ -1,4 +1,4 @@
-#include "base/log.h"
+#include "base/log_text.h"
 
 #include <fmt/chrono.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 namespace koord::log {
 namespace {
 
+constexpr size_t kMaxText = 1 << 20;
 constexpr size_t kMaxLine = 4096;
 
 struct State {
@@ -27,29 +28,32 @@ State& Global() {
 
 std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-std::string TextLine(Level level, std::string_view file, int line, std::string_view message,
-                     std::initializer_list<Field> fields) {
+std::string TextHead(Level level, std::string_view file, int line) {
   const auto now = std::chrono::system_clock::now();
   const auto micros =
       std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
-  std::string text =
-      fmt::format("{}{:%m%d %H:%M:%S}.{:06} {:7} {}:{}] {}", "IWE"[int(level)],
-                  fmt::gmtime(std::chrono::system_clock::to_time_t(now)), micros % 1'000'000,
-                  getpid(), FileName(file), line, Quote(message, 1024));
+  return fmt::format("{}{:%m%d %H:%M:%S}.{:06} {:7} {}:{}] ", "IWE"[int(level)],
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(now)), micros % 1'000'000,
+                     getpid(), FileName(file), line);
+}
+
+std::string TextLine(Level level, std::string_view file, int line, std::string_view message,
+                     std::initializer_list<Field> fields) {
+  std::string text = TextHead(level, file, line) + Quote(message, 1024);
   for (const Field& field : fields)
     fmt::format_to(std::back_inserter(text), " {}={}", field.key, field.text);
   return text;
 }
 
 std::string JsonLine(Level level, std::string_view file, int line, std::string_view message,
-                     std::initializer_list<Field> fields) {
+                     std::initializer_list<Field> fields, size_t message_limit = 1024) {
   const auto now = std::chrono::system_clock::now();
   const auto millis =
       std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   constexpr std::string_view kNames[] = {"info", "warning", "error"};
-  std::string text =
-      fmt::format(R"({{"ts":{}.{:03},"level":"{}","caller":"{}:{}","msg":{})", millis / 1000,
-                  millis % 1000, kNames[int(level)], FileName(file), line, Quote(message, 1024));
+  std::string text = fmt::format(R"({{"ts":{}.{:03},"level":"{}","caller":"{}:{}","msg":{})",
+                                 millis / 1000, millis % 1000, kNames[int(level)], FileName(file),
+                                 line, Quote(message, message_limit));
   for (const Field& field : fields) {
     fmt::format_to(std::back_inserter(text), R"(,"{}":{})", field.key, field.text);
   }
@@ -67,12 +71,11 @@ void SetSink(std::function<void(std::string_view)> sink) {
   Global().sink = std::move(sink);
 }
 
-void Write(Level level, std::string_view file, int line, std::string_view message,
-           std::initializer_list<Field> fields) {
+namespace {
+
+void Emit(std::string text, size_t limit) {
   State& state = Global();
-  std::string text = state.format == Format::kText ? TextLine(level, file, line, message, fields)
-                                                   : JsonLine(level, file, line, message, fields);
-  if (text.size() > kMaxLine) text.resize(kMaxLine);
+  if (text.size() > limit) text.resize(limit);
   const std::lock_guard lock(state.mutex);
   if (state.sink) {
     state.sink(text);
@@ -80,6 +83,23 @@ void Write(Level level, std::string_view file, int line, std::string_view messag
   }
   text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace
+
+void Write(Level level, std::string_view file, int line, std::string_view message,
+           std::initializer_list<Field> fields) {
+  const bool json = Global().format == Format::kJson;
+  Emit(json ? JsonLine(level, file, line, message, fields)
+            : TextLine(level, file, line, message, fields),
+       kMaxLine);
+}
+
+void WriteText(Level level, std::string_view file, int line, std::string_view text) {
+  const bool json = Global().format == Format::kJson;
+  Emit(json ? JsonLine(level, file, line, text, {}, kMaxText)
+            : TextHead(level, file, line).append(text),
+       2 * kMaxText);
 }
 
 }  // namespace koord::log

@@ -12,8 +12,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(OptionsTest, TheFlagsOfTheShippedChartAreUnderstood) {
-  Program program("koord-scheduler", "");
-  program.gates().Add("ResizePod", false);
+  constexpr FeatureGate kGates[] = {{"ResizePod"}};
+  Program program("koord-scheduler", "", FeatureGates({kGates}));
   program.AddStandardFlags();
   const auto outcome = program.flags().Read(
       {"--port=10251", "--authentication-skip-lookup=true", "--v=4",

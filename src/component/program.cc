@@ -40,8 +40,8 @@ class Process {
 
   StatusOr<int> Run(const Program::Make& make) {
     RETURN_IF_ERROR(Connect());
-    gates_.AddMetrics(api_.metrics());
-    Environment environment{loop_, *client_, transport_, api_, gates_, identity_};
+    AddFeatureGatesMetrics(api_.metrics(), gates_);
+    Environment environment{loop_, *client_, transport_, api_, gates_, identity_, TrueRandom()};
     ASSIGN_OR_RETURN(component_, make(environment));
     if (component_ == nullptr) return 0;
     runner_ =
@@ -156,8 +156,8 @@ class Process {
 
 }  // namespace
 
-Program::Program(std::string name, std::string description)
-    : flags_(std::move(name), std::move(description)) {
+Program::Program(std::string name, std::string description, FeatureGates gates)
+    : flags_(std::move(name), std::move(description)), gates_(std::move(gates)) {
   options_.leader_election.election.release_on_stop = true;
 }
 
@@ -166,18 +166,24 @@ void Program::AddStandardFlags() {
   AddLeaderElectionFlags(flags_, options_.leader_election);
   AddPlainServingFlags(flags_, options_.plain);
   AddSecureServingFlags(flags_, options_.secure);
-  gates_.AddFlag(flags_.AddGroup("Features"));
+  AddFeatureGatesFlag(flags_.AddGroup("Features"), gates_);
   flags_.AddGroup("Debugging").Bool("--profiling", options_.profiling, "Serve /debug.");
   flags_.Accept({"--emulated-version"}, {"--contention-profiling"});
   AddMetricsFlags(flags_);
   AddLoggingFlags(flags_, options_.logging);
 }
 
-Status Program::Prepare() {
+StatusOr<bool> Program::Prepare() {
   RETURN_IF_ERROR(Apply(options_.logging));
+  for (const std::string& warning : gates_.warnings()) LOG_WARNING(warning);
+  if (prepare_) {
+    ASSIGN_OR_RETURN(const bool run, prepare_());
+    if (!run) return false;
+  }
   RETURN_IF_ERROR(Validate(options_.leader_election));
   RETURN_IF_ERROR(Validate(options_.plain));
-  return Validate(options_.secure);
+  RETURN_IF_ERROR(Validate(options_.secure));
+  return true;
 }
 
 int Program::Run(int argc, const char* const* argv, const Make& make) {
@@ -185,8 +191,10 @@ int Program::Run(int argc, const char* const* argv, const Make& make) {
   std::fputs(outcome.out.c_str(), stdout);
   std::fputs(outcome.err.c_str(), stderr);
   if (!outcome.run) return outcome.exit_code;
-  Status status = Prepare();
+  const StatusOr<bool> prepared = Prepare();
+  Status status = prepared.status();
   if (status.ok()) {
+    if (!*prepared) return 0;
     for (const std::string& flag : flags_.IgnoredFlags()) {
       LOG_WARNING("This flag has no effect", {"flag", flag});
     }

@@ -22,6 +22,7 @@ struct Environment {
   ComponentApi& api;
   const FeatureGates& gates;
   std::string identity;  // of this replica: "<host>_<uuid>"
+  uint64_t seed;         // unlike that of any other run
 };
 
 // A component as a program: reads the command line, serves, is elected, runs until SIGTERM or
@@ -43,7 +44,8 @@ class Program {
   // with 0. Nothing is served yet: routes may be added.
   using Make = std::function<StatusOr<std::unique_ptr<Component>>(Environment& environment)>;
 
-  Program(std::string name, std::string description);
+  // `gates` are the features that users may switch; without any there are none.
+  Program(std::string name, std::string description, FeatureGates gates = FeatureGates({}));
 
   Flags& flags() { return flags_; }
   Options& options() { return options_; }  // set defaults before adding flags
@@ -53,14 +55,19 @@ class Program {
   // flags adds groups by itself (options.h).
   void AddStandardFlags();
 
+  // Runs after the command line was read and before anything is done or checked: reads a
+  // configuration file into options(), for example. False: there is nothing to run, exit with 0.
+  void BeforeStart(std::function<StatusOr<bool>()> prepare) { prepare_ = std::move(prepare); }
+
   int Run(int argc, const char* const* argv, const Make& make);
 
  private:
-  Status Prepare();
+  StatusOr<bool> Prepare();
 
   Flags flags_;
   Options options_;
   FeatureGates gates_;
+  std::function<StatusOr<bool>()> prepare_;
 };
 
 }  // namespace koord::component

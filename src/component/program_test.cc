@@ -124,6 +124,26 @@ TEST_F(ProgramTest, NothingToRunIsSuccess) {
   EXPECT_EQ(Run({master_.c_str()}, [](Environment&) { return nullptr; }), 0);
 }
 
+TEST_F(ProgramTest, WhatIsPreparedCounts) {
+  program_.BeforeStart([&]() -> StatusOr<bool> {
+    program_.options().plain.port = -5;
+    return true;
+  });
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Run({master_.c_str()}, [](Environment&) { return nullptr; }), 1);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("--port -5 must be between"));
+}
+
+TEST_F(ProgramTest, APreparationMayBeAllThereIsToDo) {
+  program_.BeforeStart([]() -> StatusOr<bool> { return false; });
+  EXPECT_EQ(Run({"--kubeconfig=/none"},
+                [](Environment&) -> StatusOr<std::unique_ptr<Component>> {
+                  ADD_FAILURE();
+                  return nullptr;
+                }),
+            0);
+}
+
 TEST_F(ProgramTest, WhatGoesWrongAtStartIsPrinted) {
   const auto never = [](Environment&) -> StatusOr<std::unique_ptr<Component>> {
     return InvalidArgument("profiles[0].schedulerName: Required value");

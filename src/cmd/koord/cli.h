@@ -26,6 +26,7 @@ struct Command {
 Command UpCommand(CLI::App& root);
 Command DownCommand(CLI::App& root);
 Command StatusCommand(CLI::App& root);
+Command ExplainCommand(CLI::App& root);
 Command TestCommand(CLI::App& root);
 Command VersionCommand(CLI::App& root);
 Command CompletionCommand(CLI::App& root);

@@ -47,15 +47,37 @@ StatusOr<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& 
   return connection;
 }
 
+namespace {
+
+// Runs the loop until a call has answered.
+template <class T, class Call>
+StatusOr<T> Await(AsioLoop& loop, Call call) {
+  std::optional<StatusOr<T>> answer;
+  call([&](StatusOr<T> result) {
+    answer = std::move(result);
+    loop.Stop();
+  });
+  loop.Run();
+  return std::move(*answer);
+}
+
+}  // namespace
+
 StatusOr<kube::Json> Connection::List(const kube::Resource& resource, const std::string& ns,
                                       const kube::ListOptions& options) {
-  std::optional<StatusOr<kube::Json>> answer;
-  client_->List(resource, ns, options, [&](StatusOr<kube::Json> result) {
-    answer = std::move(result);
-    loop_.Stop();
-  });
-  loop_.Run();
-  return std::move(*answer);
+  return Await<kube::Json>(
+      loop_, [&](auto done) { client_->List(resource, ns, options, std::move(done)); });
+}
+
+StatusOr<kube::Json> Connection::Get(const kube::Resource& resource, const kube::ObjectKey& key) {
+  return Await<kube::Json>(loop_, [&](auto done) { client_->Get(resource, key, std::move(done)); });
+}
+
+StatusOr<kube::HttpResponse> Connection::Raw(const std::string& target) {
+  kube::HttpRequest request;
+  request.target = target;
+  return Await<kube::HttpResponse>(
+      loop_, [&](auto done) { client_->Raw(std::move(request), std::move(done)); });
 }
 
 }  // namespace koord::cli

@@ -30,6 +30,9 @@ class Connection {
   const std::string& server() const { return server_; }
   StatusOr<kube::Json> List(const kube::Resource& resource, const std::string& ns,
                             const kube::ListOptions& options);
+  StatusOr<kube::Json> Get(const kube::Resource& resource, const kube::ObjectKey& key);
+  // Any path of the API server; whatever it answers.
+  StatusOr<kube::HttpResponse> Raw(const std::string& target);
 
  private:
   Connection() = default;

@@ -14,7 +14,8 @@ constexpr char kDescription[] =
     "you want to hold in it.\n\n"
     "  koord up                       start a cluster of 20 simulated nodes here\n"
     "  koord test tests/scenarios     check scenarios, each in a fresh cluster\n"
-    "  koord status                   what the running cluster is doing";
+    "  koord status                   what the running cluster is doing\n"
+    "  koord explain pod NS/NAME      why a pod is pending, or why it is where it is";
 
 std::vector<std::string> CommandNames(const CLI::App& root) {
   std::vector<std::string> names;
@@ -56,9 +57,9 @@ int Main(int argc, char** argv) {
   CLI::App root{kDescription, "koord"};
   root.require_subcommand(0, 1);
   root.set_help_flag("-h,--help", "print this help");
-  const std::vector<Command> commands{UpCommand(root),      DownCommand(root),
-                                      StatusCommand(root),  TestCommand(root),
-                                      VersionCommand(root), CompletionCommand(root)};
+  const std::vector<Command> commands{
+      UpCommand(root),   DownCommand(root),    StatusCommand(root),    ExplainCommand(root),
+      TestCommand(root), VersionCommand(root), CompletionCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

@@ -9,7 +9,9 @@
 #include "kube/client/in_process_transport.h"
 #include "localcluster/apiserver/storage/store.h"
 #include "localcluster/cluster/definitions.h"
+#include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
+#include "localcluster/controllers/volumes/default_class.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/shared/shared_informers.h"
@@ -29,6 +31,7 @@ class LocalClusterImpl final : public LocalCluster {
         store_(std::move(store)),
         random_(options_.seed),
         server_(loop, *store_, ServerOptions()),
+        proxy_(server_),
         transport_(std::make_shared<kube::InProcessTransport>(loop, server_)),
         client_(loop, transport_, ClientOptions("koord-controllers")),
         reports_(loop, transport_, ClientOptions("koord-nodes")),
@@ -40,15 +43,17 @@ class LocalClusterImpl final : public LocalCluster {
   Status Start() {
     if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
     if (Runs(kScheduler)) {
-      ASSIGN_OR_RETURN(scheduler_, MakeLocalScheduler(placements_.loop(), placements_,
-                                                      options_.seed, options_.scheduler));
+      ASSIGN_OR_RETURN(scheduler_,
+                       MakeLocalScheduler(placements_.loop(), placements_, scheduler_api_,
+                                          options_.seed, options_.scheduler));
+      proxy_.Register(kSchedulerService, scheduler_api_);
     }
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
     return absl::OkStatus();
   }
 
-  kube::HttpHandler& handler() override { return server_; }
+  kube::HttpHandler& handler() override { return proxy_; }
   kube::Client& client() override { return client_; }
 
   bool ready() override {
@@ -103,6 +108,11 @@ class LocalClusterImpl final : public LocalCluster {
 
   void OnDefined(const Status& status) {
     if (!status.ok()) LOG_ERROR("Could not install the custom resources", {"err", status});
+    EnsureStorageClass(client_, scope_.Wrap([this](Status status) { OnPrepared(status); }));
+  }
+
+  void OnPrepared(const Status& status) {
+    if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
     informers_.Start();
     if (controllers_) controllers_->Start();
     if (nodes_) nodes_->Start();
@@ -117,6 +127,7 @@ class LocalClusterImpl final : public LocalCluster {
   std::unique_ptr<apiserver::Store> store_;
   Random random_;
   apiserver::ApiServer server_;
+  ServiceProxy proxy_;
   std::shared_ptr<kube::InProcessTransport> transport_;
   kube::Client client_;
   kube::Client reports_;
@@ -125,6 +136,7 @@ class LocalClusterImpl final : public LocalCluster {
   EventRecorders recorders_;
   ControllerContext context_;
   std::optional<ControllerManager> controllers_;
+  component::ComponentApi scheduler_api_;
   std::unique_ptr<scheduler::SchedulerApp> scheduler_;
   std::optional<SimulatedNodes> nodes_;
   bool started_ = false;

@@ -53,13 +53,14 @@ scheduler::SchedulerConfiguration LocalSchedulerConfiguration() {
 }
 
 StatusOr<std::unique_ptr<scheduler::SchedulerApp>> MakeLocalScheduler(
-    EventLoop& loop, kube::Client& client, uint64_t seed,
+    EventLoop& loop, kube::Client& client, component::ComponentApi& api, uint64_t seed,
     std::optional<scheduler::SchedulerConfiguration> configuration) {
   return scheduler::SchedulerApp::Make(
       loop, client,
       {.configuration = configuration ? std::move(*configuration) : LocalSchedulerConfiguration(),
        .gates = scheduler::SchedulerFeatureGates(),
-       .seed = seed});
+       .seed = seed,
+       .api = &api});
 }
 
 }  // namespace koord::localcluster

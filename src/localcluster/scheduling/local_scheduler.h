@@ -13,9 +13,12 @@ namespace koord::localcluster {
 // that name koord-scheduler and for those that name no scheduler at all.
 scheduler::SchedulerConfiguration LocalSchedulerConfiguration();
 
+// Where a client of the API server reaches it, by the service's proxy.
+inline const kube::ObjectKey kSchedulerService{"koordinator-system", "koord-scheduler"};
+
 // koord-scheduler inside the local cluster: the only one, so that it need not be elected.
 StatusOr<std::unique_ptr<scheduler::SchedulerApp>> MakeLocalScheduler(
-    EventLoop& loop, kube::Client& client, uint64_t seed,
+    EventLoop& loop, kube::Client& client, component::ComponentApi& api, uint64_t seed,
     std::optional<scheduler::SchedulerConfiguration> configuration = {});
 
 }  // namespace koord::localcluster

@@ -1,28 +1,35 @@
 #include "scheduler/app/scheduler_app.h"
 
-#include "base/log.h"
 #include "scheduler/registry/plugin_registry.h"
+#include "scheduler/service/scheduler_service.h"
 
 namespace koord::scheduler {
-namespace {
 
-void LogProblems(std::string_view kind, const std::string& name,
-                 const std::vector<std::string>& problems) {
-  for (const std::string& problem : problems) {
-    LOG_WARNING("Ignored a part of an object", {"kind", kind}, {"name", name}, {"err", problem});
-  }
+SchedulerApp::SchedulerApp(EventLoop& loop, kube::Client& client, Options options)
+    : loop_(loop),
+      client_(client),
+      options_(std::move(options)),
+      transforms_(TransformOptions::From(options_.gates)),
+      recorder_(kube::MakeSeriesEventRecorder(
+          client, {.component = "koord-scheduler", .host = {}, .seed = options_.seed})),
+      problems_(loop.clock(), options_.may_write) {
+  problems_.Use(*recorder_);
 }
-
-}  // namespace
 
 StatusOr<std::unique_ptr<SchedulerApp>> SchedulerApp::Make(EventLoop& loop, kube::Client& client,
                                                            Options options) {
-  auto app = std::unique_ptr<SchedulerApp>(new SchedulerApp(client, std::move(options)));
-  RETURN_IF_ERROR(app->MakeParts(loop));
+  auto app = std::unique_ptr<SchedulerApp>(new SchedulerApp(loop, client, std::move(options)));
+  if (component::ComponentApi* api = app->options_.api) {
+    app->metrics_ = std::make_unique<SchedulerMetrics>(api->metrics(), loop.clock());
+  }
+  RETURN_IF_ERROR(app->MakeScheduler());
+  app->MakeFeed();
+  app->MakeObservers();
+  if (component::ComponentApi* api = app->options_.api) app->Serve(*api);
   return app;
 }
 
-Status SchedulerApp::MakeParts(EventLoop& loop) {
+Status SchedulerApp::MakeScheduler() {
   const SchedulerConfiguration& configuration = options_.configuration;
   ASSIGN_OR_RETURN(ExpandedPlugins expanded, ExpandPlugins(configuration, BuiltInPlugins()));
   warnings_ = std::move(expanded.warnings);
@@ -31,39 +38,74 @@ Status SchedulerApp::MakeParts(EventLoop& loop) {
       .queue = {.backoff = {std::chrono::seconds(configuration.pod_initial_backoff_seconds),
                             std::chrono::seconds(configuration.pod_max_backoff_seconds)},
                 .flush_after = options_.flush_after},
-      .observer = options_.observer,
+      .observer = &observers_,
       .may_write = options_.may_write,
       .check_owner_before_binding = options_.gates.Enabled("DynamicSchedulerCheck")};
+  if (metrics_ != nullptr) {
+    options.queue.on_incoming = [this](std::string_view pool, std::string_view event) {
+      metrics_->OnIncoming(pool, event);
+    };
+  }
   for (size_t i = 0; i < configuration.profiles.size(); ++i) {
     const Profile& profile = configuration.profiles[i];
     options.profiles.push_back(
         {.name = profile.scheduler_name,
          .recorder = kube::MakeSeriesEventRecorder(
-             client_, {.component = profile.scheduler_name, .seed = options_.seed + i}),
+             client_,
+             {.component = profile.scheduler_name, .host = {}, .seed = options_.seed + i + 1}),
          .make = [&profile, &configuration,
                   enabled = expanded.profiles[i]](const PluginContext& context) {
            return MakeLineup(profile, enabled, configuration.percentage_of_nodes_to_score, context);
          }});
   }
-  ASSIGN_OR_RETURN(scheduler_, Scheduler::Make(loop, client_, std::move(options)));
+  ASSIGN_OR_RETURN(scheduler_, Scheduler::Make(loop_, client_, std::move(options)));
+  return absl::OkStatus();
+}
+
+void SchedulerApp::MakeFeed() {
   feed_ = std::make_unique<ClusterFeed>(
       client_, *scheduler_,
       ClusterFeed::Transforms{
           .pod = [this](const Scheduler::PodPtr& pod) { return TransformPod(pod); },
           .node = [this](const Scheduler::NodePtr& node) { return TransformNode(node); }},
       options_.seed);
-  return absl::OkStatus();
 }
 
-Scheduler::PodPtr SchedulerApp::TransformPod(const Scheduler::PodPtr& pod) const {
+void SchedulerApp::MakeObservers() {
+  const NodeTable& nodes = scheduler_->ledger().nodes();
+  debug_ = std::make_unique<DebugLog>(loop_, options_.debug, nodes, scheduler_->reasons());
+  decisions_ = std::make_unique<DecisionLog>(nodes);
+  observers_.Add(*debug_);
+  observers_.Add(*decisions_);
+  if (metrics_ != nullptr) {
+    metrics_->Show(*scheduler_);
+    monitor_ = std::make_unique<AttemptMonitor>(loop_, options_.monitor, options_.api->metrics());
+    observers_.Add(*metrics_);
+    observers_.Add(*monitor_);
+  }
+  if (options_.observer != nullptr) observers_.Add(*options_.observer);
+}
+
+void SchedulerApp::Serve(component::ComponentApi& api) {
+  api.ShowConfig("componentconfig", [this] { return ToJson(options_.configuration); });
+  AddSchedulerRoutes(
+      api, {.scheduler = *scheduler_,
+            .decisions = *decisions_,
+            .debug = debug_->flags(),
+            .initialized = [this] { return synced(); },
+            .is_leader = options_.may_write,
+            .find_pod = [this](const kube::ObjectKey& key) { return feed_->FindPod(key); }});
+}
+
+Scheduler::PodPtr SchedulerApp::TransformPod(const Scheduler::PodPtr& pod) {
   Transformed<kube::Pod> result = Transform(pod, transforms_);
-  LogProblems("Pod", KeyOf(pod->metadata).ToString(), result.problems);
+  problems_.Report("Pod", pod->metadata, result.problems);
   return std::move(result.object);
 }
 
-Scheduler::NodePtr SchedulerApp::TransformNode(const Scheduler::NodePtr& node) const {
+Scheduler::NodePtr SchedulerApp::TransformNode(const Scheduler::NodePtr& node) {
   Transformed<kube::Node> result = Transform(node);
-  LogProblems("Node", node->metadata.name, result.problems);
+  problems_.Report("Node", node->metadata, result.problems);
   return std::move(result.object);
 }
 
@@ -72,13 +114,16 @@ void SchedulerApp::Watch() { feed_->Start(); }
 void SchedulerApp::Lead() {
   leads_ = true;
   feed_->WhenSynced(scope_.Wrap([this] {
-    if (leads_) scheduler_->Start();
+    if (!leads_) return;
+    problems_.Retry();
+    scheduler_->Start();
   }));
 }
 
-void SchedulerApp::Stop() {
+void SchedulerApp::Stop(Task done) {
   leads_ = false;
   scheduler_->Stop();
+  scheduler_->WhenDrained(std::move(done));
 }
 
 }  // namespace koord::scheduler

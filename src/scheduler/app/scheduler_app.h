@@ -7,11 +7,17 @@
 #include "base/event_loop.h"
 #include "base/feature_gates.h"
 #include "base/scope.h"
+#include "component/component_api.h"
 #include "kube/client/client.h"
+#include "scheduler/app/problem_reporter.h"
 #include "scheduler/config/expand_plugins.h"
 #include "scheduler/config/load_configuration.h"
 #include "scheduler/core/cluster_feed.h"
 #include "scheduler/core/scheduler.h"
+#include "scheduler/debug/debug_log.h"
+#include "scheduler/explain/decision_log.h"
+#include "scheduler/metrics/scheduler_metrics.h"
+#include "scheduler/monitor/attempt_monitor.h"
 #include "scheduler/transform/transform.h"
 
 namespace koord::scheduler {
@@ -25,8 +31,14 @@ class SchedulerApp {
     FeatureGates gates;
     uint64_t seed = 1;
     Duration flush_after = 5min;  // --pod-max-in-unschedulable-pods-duration
+    DebugFlags debug = {};
+    MonitorOptions monitor = {};
+    // Whether this instance leads; asked before every write and every answer.
     std::function<bool()> may_write = [] { return true; };
-    AttemptObserver* observer = nullptr;
+    AttemptObserver* observer = nullptr;  // besides its own
+    // Where it shows metrics, its configuration and the service API; null: nowhere. Must not be
+    // asked once the app is gone.
+    component::ComponentApi* api = nullptr;
   };
 
   // Fails on a configuration that cannot be run, with all of its mistakes.
@@ -35,10 +47,12 @@ class SchedulerApp {
 
   // Starts to watch the cluster. Standby instances do that too, so as to take over at once.
   void Watch();
+  // Runs `callback` when the whole cluster is known; at once if it is.
+  void WhenSynced(std::function<void()> callback) { feed_->WhenSynced(std::move(callback)); }
   // Places pods as soon as the whole cluster is known.
   void Lead();
-  // Stops placing pods; bindings that are under way are finished.
-  void Stop();
+  // Stops placing pods; `done` runs when the bindings that are under way are finished.
+  void Stop(Task done = [] {});
 
   Scheduler& scheduler() { return *scheduler_; }
   const SchedulerConfiguration& configuration() const { return options_.configuration; }
@@ -48,18 +62,26 @@ class SchedulerApp {
   bool quiet() const { return feed_->synced() && scheduler_->idle(); }
 
  private:
-  SchedulerApp(kube::Client& client, Options options)
-      : client_(client),
-        options_(std::move(options)),
-        transforms_(TransformOptions::From(options_.gates)) {}
-  Status MakeParts(EventLoop& loop);
-  Scheduler::PodPtr TransformPod(const Scheduler::PodPtr& pod) const;
-  Scheduler::NodePtr TransformNode(const Scheduler::NodePtr& node) const;
+  SchedulerApp(EventLoop& loop, kube::Client& client, Options options);
+  Status MakeScheduler();
+  void MakeFeed();
+  void MakeObservers();
+  void Serve(component::ComponentApi& api);
+  Scheduler::PodPtr TransformPod(const Scheduler::PodPtr& pod);
+  Scheduler::NodePtr TransformNode(const Scheduler::NodePtr& node);
 
+  EventLoop& loop_;
   kube::Client& client_;
   Options options_;
   TransformOptions transforms_;
   std::vector<std::string> warnings_;
+  std::unique_ptr<kube::EventRecorder> recorder_;
+  ProblemReporter problems_;
+  ObserverList observers_;
+  std::unique_ptr<SchedulerMetrics> metrics_;
+  std::unique_ptr<AttemptMonitor> monitor_;
+  std::unique_ptr<DebugLog> debug_;
+  std::unique_ptr<DecisionLog> decisions_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<ClusterFeed> feed_;
   bool leads_ = false;

@@ -18,8 +18,11 @@ Verdict At(std::string_view point, std::string_view plugin, Verdict verdict) {
 }  // namespace
 
 BindingCycle::BindingCycle(const PluginLineup& profile, PodPatcher& patcher,
-                           StillWanted still_wanted)
-    : profile_(profile), patcher_(patcher), still_wanted_(std::move(still_wanted)) {}
+                           StillWanted still_wanted, PointDone point_done)
+    : profile_(profile),
+      patcher_(patcher),
+      still_wanted_(std::move(still_wanted)),
+      point_done_(std::move(point_done)) {}
 
 void BindingCycle::Run(std::shared_ptr<Attempt> attempt, VerdictDone done) {
   if (Verdict verdict = still_wanted_(*attempt); !verdict.ok()) return done(std::move(verdict));
@@ -33,6 +36,7 @@ void BindingCycle::PreBind(std::shared_ptr<Attempt> attempt, size_t next, Verdic
   plugin->PreBind(state, [this, plugin, next, attempt = std::move(attempt),
                           done = std::move(done)](Verdict verdict) mutable {
     if (!verdict.ok() && verdict.code != Code::kSkip) {
+      point_done_(CyclePoint::kPreBind, *attempt, verdict.code);
       return done(At("PreBind", plugin->name(), std::move(verdict)));
     }
     PreBind(std::move(attempt), next + 1, std::move(done));
@@ -40,10 +44,14 @@ void BindingCycle::PreBind(std::shared_ptr<Attempt> attempt, size_t next, Verdic
 }
 
 void BindingCycle::Patch(std::shared_ptr<Attempt> attempt, VerdictDone done) {
-  if (!profile_.patches_pods) return Bind(std::move(attempt), 0, std::move(done));
+  if (!profile_.patches_pods) {
+    point_done_(CyclePoint::kPreBind, *attempt, Code::kSuccess);
+    return Bind(std::move(attempt), 0, std::move(done));
+  }
   const Attempt& state = *attempt;
   patcher_.Patch(
       state, [this, attempt = std::move(attempt), done = std::move(done)](Verdict verdict) mutable {
+        point_done_(CyclePoint::kPreBind, *attempt, verdict.code);
         if (!verdict.ok()) {
           return done(At("PreBindExtension", PodPatcher::kPlugin, std::move(verdict)));
         }
@@ -59,6 +67,7 @@ void BindingCycle::Bind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDo
   plugin->Bind(state, [this, plugin, next, attempt = std::move(attempt),
                        done = std::move(done)](Verdict verdict) mutable {
     if (verdict.code == Code::kSkip) return Bind(std::move(attempt), next + 1, std::move(done));
+    point_done_(CyclePoint::kBind, *attempt, verdict.code);
     if (!verdict.ok()) return done(At("Bind", plugin->name(), std::move(verdict)));
     done(Verdict::Success());
   });

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "scheduler/binding/pod_patcher.h"
+#include "scheduler/framework/cycle_point.h"
 #include "scheduler/framework/plugin_lineup.h"
 
 namespace koord::scheduler {
@@ -15,7 +16,11 @@ class BindingCycle {
   // Asked before each step that writes: an error ends the cycle with it.
   using StillWanted = std::function<Verdict(const Attempt&)>;
 
-  BindingCycle(const PluginLineup& profile, PodPatcher& patcher, StillWanted still_wanted);
+  // Told when all plugins of a point have spoken, or one of them has failed.
+  using PointDone = std::function<void(CyclePoint, Attempt&, Code)>;
+
+  BindingCycle(const PluginLineup& profile, PodPatcher& patcher, StillWanted still_wanted,
+               PointDone point_done);
 
   void Run(std::shared_ptr<Attempt> attempt, VerdictDone done);
 
@@ -27,6 +32,7 @@ class BindingCycle {
   const PluginLineup& profile_;
   PodPatcher& patcher_;
   const StillWanted still_wanted_;
+  const PointDone point_done_;
 };
 
 }  // namespace koord::scheduler

@@ -39,6 +39,7 @@ class Ledger {
   Ledger& operator=(const Ledger&) = delete;
 
   ResourceNames& resources() { return resources_; }
+  const ResourceNames& resources() const { return resources_; }
   ShapeTable& shapes() { return shapes_; }
   NodeTable& nodes() { return nodes_; }
   const NodeTable& nodes() const { return nodes_; }

@@ -34,8 +34,8 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
 ClusterFeed::~ClusterFeed() = default;
 
 template <class T, class Handler>
-void ClusterFeed::Watch(const kube::Resource& resource, Handler handler,
-                        kube::InformerOptions options) {
+const kube::Informer<T>& ClusterFeed::Watch(const kube::Resource& resource, Handler handler,
+                                            kube::InformerOptions options) {
   options.seed = seed_ + watched_.size();
   auto informer = std::make_shared<kube::Informer<T>>(client_, resource, std::move(options));
   informer->AddHandler(std::move(handler));
@@ -44,6 +44,7 @@ void ClusterFeed::Watch(const kube::Resource& resource, Handler handler,
                       .start = [raw = informer.get()] { raw->Start(); },
                       .stop = [raw = informer.get()] { raw->Stop(); },
                       .synced = [raw = informer.get()] { return raw->synced(); }});
+  return *informer;
 }
 
 template <class T>
@@ -63,22 +64,29 @@ void ClusterFeed::WatchInto(const kube::Resource& resource, ObjectCache<T>& cach
 void ClusterFeed::WatchPods() {
   using Ptr = Scheduler::PodPtr;
   // A pod that has ended holds nothing: to the scheduler it is gone.
-  Watch<kube::Pod>(kube::kPods,
-                   [this](const Ptr& before, const Ptr& after) {
-                     const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
-                     if (after == nullptr) {
-                       const auto known = pods_.find(uid);
-                       if (known == pods_.end()) return;
-                       const Ptr last = std::move(known->second);
-                       pods_.erase(known);
-                       scheduler_.OnPod(last, nullptr);
-                       return;
-                     }
-                     Ptr& slot = pods_[uid];
-                     const Ptr last = std::exchange(slot, transforms_.pod(after));
-                     scheduler_.OnPod(last, slot);
-                   },
-                   {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+  const auto pass_on = [this](const Ptr& before, const Ptr& after) {
+    const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
+    if (after == nullptr) {
+      const auto known = pods_.find(uid);
+      if (known == pods_.end()) return;
+      const Ptr last = std::move(known->second);
+      pods_.erase(known);
+      scheduler_.OnPod(last, nullptr);
+      return;
+    }
+    Ptr& slot = pods_[uid];
+    const Ptr last = std::exchange(slot, transforms_.pod(after));
+    scheduler_.OnPod(last, slot);
+  };
+  pod_informer_ = &Watch<kube::Pod>(
+      kube::kPods, pass_on, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+}
+
+Scheduler::PodPtr ClusterFeed::FindPod(const kube::ObjectKey& key) const {
+  const auto pod = pod_informer_->Get(key);
+  if (pod == nullptr) return nullptr;
+  const auto known = pods_.find(pod->metadata.uid);
+  return known == pods_.end() ? nullptr : known->second;
 }
 
 void ClusterFeed::WatchNodes() {

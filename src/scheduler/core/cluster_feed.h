@@ -27,6 +27,8 @@ class ClusterFeed {
   // would decide on half a cluster.
   void WhenSynced(std::function<void()> callback);
   bool synced() const;
+  // A pod that has not ended, as it was passed on; null if there is none.
+  Scheduler::PodPtr FindPod(const kube::ObjectKey& key) const;
   void Stop();
 
  private:
@@ -37,7 +39,8 @@ class ClusterFeed {
   };
 
   template <class T, class Handler>
-  void Watch(const kube::Resource& resource, Handler handler, kube::InformerOptions options = {});
+  const kube::Informer<T>& Watch(const kube::Resource& resource, Handler handler,
+                                 kube::InformerOptions options = {});
   template <class T>
   void WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
                  std::optional<EventKind> event = {});
@@ -50,6 +53,7 @@ class ClusterFeed {
   const Transforms transforms_;
   const uint64_t seed_;
   std::vector<Watched> watched_;
+  const kube::Informer<kube::Pod>* pod_informer_ = nullptr;
   size_t unsynced_ = 0;
   std::vector<std::function<void()>> when_synced_;
   // As they were passed on, by uid and by name: what a transform gives need not be the same again.

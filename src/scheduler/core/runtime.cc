@@ -10,7 +10,7 @@ void Runtime::Set(std::unique_ptr<PluginLineup> plugins, std::unique_ptr<Pipelin
 }
 
 RowVerdict Runtime::CheckRow(PodQuery& query, const RowView& row) {
-  return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_, nullptr);
+  return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_);
 }
 
 bool Runtime::RowsAreIndependent(PodQuery& query) {
@@ -19,7 +19,7 @@ bool Runtime::RowsAreIndependent(PodQuery& query) {
 
 void Runtime::Preempt(const Attempt& preemptor, const std::string& node,
                       std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) {
-  if (shared_.observer != nullptr) shared_.observer->OnPreempted(victims.size());
+  shared_.observer->OnPreempted(victims.size());
   // A victim that only waits for its permit need not be deleted.
   std::erase_if(victims, [&](const auto& victim) {
     return Reject(victim->metadata.uid, preemptor.profile, "preempted");

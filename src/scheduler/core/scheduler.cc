@@ -47,7 +47,11 @@ Scheduler::Scheduler(EventLoop& loop, kube::Client& client, Options options)
       nominated_(ledger_),
       order_(ledger_),
       waiting_(loop),
-      shared_{.nominator = nominator_, .waiting = waiting_, .observer = options_.observer} {}
+      shared_{.nominator = nominator_,
+              .waiting = waiting_,
+              .observer = options_.observer != nullptr ? options_.observer : &nobody_} {
+  options_.observer = shared_.observer;
+}
 
 Scheduler::~Scheduler() = default;
 
@@ -82,7 +86,8 @@ Status Scheduler::MakeRuntimes() {
     queue_profiles.push_back(std::move(queue_profile));
     auto pipeline = std::make_unique<Pipeline>(*plugins, ledger_, nominated_, order_, random_);
     auto binding = std::make_unique<BindingCycle>(
-        *plugins, patcher_, [this](const Attempt& attempt) { return StillWanted(attempt); });
+        *plugins, patcher_, [this](const Attempt& attempt) { return StillWanted(attempt); },
+        [this](CyclePoint point, Attempt& attempt, Code code) { EndPoint(point, attempt, code); });
     by_name_.emplace(plugins->name, runtime.get());
     runtime->Set(std::move(plugins), std::move(pipeline), std::move(binding));
     runtimes_.push_back(std::move(runtime));
@@ -105,11 +110,14 @@ Pipeline* Scheduler::PipelineFor(const kube::Pod& pod) {
   return runtime == nullptr ? nullptr : &runtime->pipeline();
 }
 
-Scheduler::PodPtr Scheduler::FindPending(const kube::ObjectKey& key) const {
-  for (const auto& [uid, pod] : pending_) {
-    if (pod->metadata.ns == key.ns && pod->metadata.name == key.name) return pod;
-  }
-  return nullptr;
+void Scheduler::ForEachPending(const std::function<void(const kube::Pod&)>& visit) const {
+  for (const auto& [uid, pod] : pending_) visit(*pod);
+}
+
+std::vector<const PluginLineup*> Scheduler::lineups() const {
+  std::vector<const PluginLineup*> lineups;
+  for (const auto& runtime : runtimes_) lineups.push_back(&runtime->plugins());
+  return lineups;
 }
 
 // ---- What the cluster says
@@ -194,6 +202,22 @@ void Scheduler::Start() {
 
 void Scheduler::Stop() { running_ = false; }
 
+void Scheduler::WhenDrained(Task done) {
+  when_drained_.push_back(std::move(done));
+  TellDrained();
+}
+
+void Scheduler::TellDrained() {
+  if (binding() != 0) return;
+  for (Task& done : std::exchange(when_drained_, {})) done();
+}
+
+void Scheduler::EndPoint(CyclePoint point, Attempt& attempt, Code code) {
+  const SteadyTime now = loop_.clock().Steady();
+  observer().OnPoint(point, attempt, code, now - attempt.point_started);
+  attempt.point_started = now;
+}
+
 bool Scheduler::idle() const {
   return queue_->counts().active == 0 && binding_ == 0 && !turn_posted_;
 }
@@ -219,28 +243,31 @@ void Scheduler::RunTurn() {
 void Scheduler::TryPod(const QueuedPod& queued) {
   const kube::Pod& pod = *queued.pod;
   const std::string& uid = pod.metadata.uid;
-  if (options_.observer != nullptr) options_.observer->OnPopped(queued);
+  observer().OnPopped(queued);
   Runtime* runtime = RuntimeOf(pod);
-  if (runtime == nullptr || ledger_.Find(uid) != nullptr) return queue_->Drop(uid);
-  if (IsBeingDeleted(pod.metadata)) {
-    runtime->reporter().SkippedDeleting(pod);
+  const bool deleting = IsBeingDeleted(pod.metadata);
+  if (runtime == nullptr || ledger_.Find(uid) != nullptr || deleting) {
+    observer().OnSkipped(pod);
+    if (runtime != nullptr && deleting) runtime->reporter().SkippedDeleting(pod);
     return queue_->Drop(uid);
   }
-  if (options_.observer != nullptr) options_.observer->OnStarted(queued, runtime->name());
   runtime->set_current(uid);
+  const SteadyTime began = loop_.clock().Steady();
   auto attempt = std::make_shared<Attempt>(Attempt{.pod = queued.pod,
                                                    .shape = ledger_.shapes().Of(queued.pod),
                                                    .profile = runtime->name(),
                                                    .attempts = queued.attempts,
                                                    .first_attempt = queued.first_attempt,
-                                                   .queued = queued.timestamp});
-  const SteadyTime began = loop_.clock().Steady();
-  runtime->pipeline().BeginCycle(loop_.clock().Now());
+                                                   .queued = queued.timestamp,
+                                                   .started = began});
+  observer().OnStarted(*attempt);
+  const WallTime now = loop_.clock().Now();
+  runtime->pipeline().BeginCycle(now);
   const Decision decision = runtime->pipeline().Decide(pod, attempt->shape);
-  if (options_.observer != nullptr) {
-    options_.observer->OnDecided(pod, runtime->pipeline(), attempt->shape, decision,
-                                 loop_.clock().Steady() - began);
-  }
+  const SteadyTime decided = loop_.clock().Steady();
+  observer().OnPoint(CyclePoint::kFilter, *attempt, decision.verdict.code, decided - began);
+  observer().OnDecided(*attempt, runtime->pipeline(), decision, now, decided - began);
+  attempt->point_started = decided;
   if (decision.placed()) return Place(*runtime, std::move(attempt), decision.row);
   OnUnfit(*runtime, *attempt, decision);
 }
@@ -256,22 +283,11 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
   }
   nominator_.Remove(attempt->pod->metadata.uid);
   Verdict verdict = Reserve(runtime, *attempt);
+  EndPoint(CyclePoint::kReserve, *attempt, verdict.code);
   std::vector<WaitingPods::Wait> waits;
   if (verdict.ok()) {
-    for (PermitPlugin* plugin : runtime.plugins().permit) {
-      PermitResult result = plugin->Permit(*attempt);
-      if (result.verdict.code == Code::kWait) {
-        waits.push_back({std::string(plugin->name()), result.timeout});
-      } else if (!result.verdict.ok()) {
-        verdict = std::move(result.verdict);
-        verdict.plugin = plugin->name();
-        if (!verdict.rejected()) {
-          verdict.reasons = {
-              fmt::format("running Permit plugin \"{}\": {}", plugin->name(), verdict.Message())};
-        }
-        break;
-      }
-    }
+    verdict = Permit(runtime, *attempt, waits);
+    EndPoint(CyclePoint::kPermit, *attempt, waits.empty() ? verdict.code : Code::kWait);
   }
   if (!verdict.ok()) {
     Unreserve(runtime, *attempt);
@@ -285,12 +301,41 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
   }
   ++binding_;
   if (waits.empty()) return Bind(runtime, std::move(attempt));
+  Wait(runtime, std::move(attempt), std::move(waits));
+}
+
+void Scheduler::Wait(Runtime& runtime, std::shared_ptr<Attempt> attempt,
+                     std::vector<WaitingPods::Wait> waits) {
   const Attempt& waiting = *attempt;
+  observer().OnWaiting(waiting);
+  const SteadyTime began = attempt->point_started;
   waiting_.Add(waiting, std::move(waits),
-               scope_.Wrap([this, &runtime, attempt = std::move(attempt)](Verdict verdict) mutable {
+               scope_.Wrap([this, &runtime, began,
+                            attempt = std::move(attempt)](const Verdict& verdict) mutable {
+                 attempt->point_started = loop_.clock().Steady();
+                 observer().OnWaited(*attempt, verdict, attempt->point_started - began);
                  if (verdict.ok()) return Bind(runtime, std::move(attempt));
                  OnBound(runtime, attempt, verdict);
                }));
+}
+
+Verdict Scheduler::Permit(Runtime& runtime, Attempt& attempt,
+                          std::vector<WaitingPods::Wait>& waits) {
+  for (PermitPlugin* plugin : runtime.plugins().permit) {
+    PermitResult result = plugin->Permit(attempt);
+    if (result.verdict.code == Code::kWait) {
+      waits.push_back({std::string(plugin->name()), result.timeout});
+    } else if (!result.verdict.ok()) {
+      Verdict verdict = std::move(result.verdict);
+      verdict.plugin = plugin->name();
+      if (!verdict.rejected()) {
+        verdict.reasons = {
+            fmt::format("running Permit plugin \"{}\": {}", plugin->name(), verdict.Message())};
+      }
+      return verdict;
+    }
+  }
+  return Verdict::Success();
 }
 
 Verdict Scheduler::Reserve(Runtime& runtime, Attempt& attempt) {
@@ -340,12 +385,12 @@ void Scheduler::OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attemp
     queue_->Done(pod.metadata.uid);
     LOG_V(2, "Successfully bound pod to node", {"pod", NameOf(pod)}, {"node", attempt->node});
     runtime.reporter().Bound(pod, attempt->node);
-    if (options_.observer != nullptr) {
-      options_.observer->OnBound(*attempt);
-      options_.observer->OnFinished(pod, runtime.name(), AttemptResult::kScheduled);
-    }
+    observer().OnBound(*attempt);
+    observer().OnFinished(*attempt, AttemptResult::kScheduled);
+    attempt->point_started = loop_.clock().Steady();
     for (PostBindPlugin* plugin : runtime.plugins().post_bind) plugin->PostBind(*attempt);
-    return;
+    EndPoint(CyclePoint::kPostBind, *attempt, Code::kSuccess);
+    return TellDrained();
   }
   Unreserve(runtime, *attempt);
   // A binding whose answer was lost may have happened: what the watch has shown stays.
@@ -362,6 +407,7 @@ void Scheduler::OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attemp
     failure.rejected_by = {{verdict.plugin, verdict.code == Code::kPending}};
   }
   Fail(runtime, *attempt, std::move(failure));
+  TellDrained();
 }
 
 // ---- A pod without
@@ -393,6 +439,8 @@ void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& deci
       failure.rejected_by.push_back({std::string(runtime.plugins().plugins[slot]->name())});
     }
   }
+  attempt.point_started = loop_.clock().Steady();
+  Code post_filter = Code::kUnschedulable;
   std::vector<std::string> post_filter_messages;
   PodQuery& query = runtime.pipeline().QueryFor(attempt.shape).query();
   for (PostFilterPlugin* plugin : runtime.plugins().post_filter) {
@@ -401,10 +449,17 @@ void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& deci
     if (!result.verdict.ok() && !result.verdict.Message().empty()) {
       post_filter_messages.push_back(result.verdict.Message());
     }
-    if (result.verdict.code != Code::kUnschedulable) break;
+    post_filter = result.verdict.code;
+    if (post_filter != Code::kUnschedulable) break;
   }
-  failure.message = FitErrorMessage(diagnosis, reasons_,
-                                    fmt::format("{}", fmt::join(post_filter_messages, ", ")));
+  if (!runtime.plugins().post_filter.empty()) {
+    EndPoint(CyclePoint::kPostFilter, attempt, post_filter);
+  }
+  const PostFilterOutcome outcome{
+      .message = fmt::format("{}", fmt::join(post_filter_messages, ", ")),
+      .nominated_node = failure.nominated_node.value_or("")};
+  observer().OnUnfit(attempt, runtime.pipeline(), diagnosis, outcome);
+  failure.message = FitErrorMessage(diagnosis, reasons_, outcome.message);
   Fail(runtime, attempt, std::move(failure));
 }
 
@@ -413,10 +468,7 @@ void Scheduler::Fail(Runtime& runtime, const Attempt& attempt, Failure failure) 
   const bool rejected = failure.verdict.rejected();
   LOG_V(2, rejected ? "Unable to schedule pod; waiting" : "Error scheduling pod; retrying",
         {"pod", NameOf(*attempt.pod)}, {"err", failure.message});
-  if (options_.observer != nullptr) {
-    options_.observer->OnFinished(*attempt.pod, runtime.name(),
-                                  rejected ? AttemptResult::kUnschedulable : AttemptResult::kError);
-  }
+  observer().OnFinished(attempt, rejected ? AttemptResult::kUnschedulable : AttemptResult::kError);
   queue_->Return(uid, {std::move(failure.rejected_by), failure.message});
   const auto pod = pending_.find(uid);
   if (pod == pending_.end()) return;  // it is gone, or has a node

@@ -47,7 +47,7 @@ class Scheduler {
       std::function<StatusOr<PluginLineup>(const PluginContext&)> make;
     };
     std::vector<Profile> profiles;
-    AttemptObserver* observer = nullptr;  // metrics, monitor, debug logs
+    AttemptObserver* observer = nullptr;  // metrics, monitor, debug logs; outlives the scheduler
     // Asked before anything is written: only a leader may.
     std::function<bool()> may_write = [] { return true; };
     // A pod that names a scheduler in its spec and is no longer ours is not bound.
@@ -70,6 +70,8 @@ class Scheduler {
 
   void Start();
   void Stop();
+  // Runs `done` once no binding is under way. Pods that wait for a permit are not waited for.
+  void WhenDrained(Task done);
   bool running() const { return running_; }
   // Nobody can be tried now and nothing is being bound.
   bool idle() const;
@@ -78,23 +80,39 @@ class Scheduler {
   const SchedulingQueue& queue() const { return *queue_; }
   const Reasons& reasons() const { return reasons_; }
   size_t waiting() const { return waiting_.size(); }  // for a permit
+  const WaitingPods& waiting_pods() const { return waiting_; }
+  size_t binding() const { return binding_ - waiting_.size(); }
+  const Clock& clock() const { return loop_.clock(); }
+  size_t pending() const { return pending_.size(); }
+  // Every pod without node, in no order.
+  void ForEachPending(const std::function<void(const kube::Pod&)>& visit) const;
+  // The plugins at work, a line-up a profile.
+  std::vector<const PluginLineup*> lineups() const;
 
   // For people who ask about a pod that is not placed yet, or why it went where it is. Nothing is
   // changed by looking.
   Pipeline* PipelineFor(const kube::Pod& pod);
-  PodPtr FindPending(const kube::ObjectKey& key) const;
   const ShapePtr ShapeOf(const PodPtr& pod) { return ledger_.shapes().Of(pod); }
-  std::string_view NominatedNodeOf(std::string_view uid) const { return nominator_.NodeOf(uid); }
+  std::string NominatedNodeOf(std::string_view uid) const {
+    return std::string(nominator_.NodeOf(uid));
+  }
 
  private:
   Scheduler(EventLoop& loop, kube::Client& client, Options options);
   Status MakeRuntimes();
 
+  AttemptObserver& observer() const { return *options_.observer; }
+  // The time since the attempt's last point, and from now on the next one's.
+  void EndPoint(CyclePoint point, Attempt& attempt, Code code);
+  void TellDrained();
   void Wake();
   void RunTurn();
   void TryPod(const QueuedPod& queued);
   void Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRow row);
   Verdict Reserve(Runtime& runtime, Attempt& attempt);
+  Verdict Permit(Runtime& runtime, Attempt& attempt, std::vector<WaitingPods::Wait>& waits);
+  void Wait(Runtime& runtime, std::shared_ptr<Attempt> attempt,
+            std::vector<WaitingPods::Wait> waits);
   void Unreserve(Runtime& runtime, Attempt& attempt);
   void Bind(Runtime& runtime, std::shared_ptr<Attempt> attempt);
   void OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attempt, const Verdict& verdict);
@@ -119,6 +137,7 @@ class Scheduler {
 
   EventLoop& loop_;
   kube::Client& client_;
+  AttemptObserver nobody_;  // where nobody observes
   Options options_;
   PodPatcher patcher_;
   Random random_;
@@ -135,6 +154,7 @@ class Scheduler {
   std::unique_ptr<SchedulingQueue> queue_;
   StringMap<PodPtr> pending_;  // by uid: pods without node, as last shown
   size_t binding_ = 0;
+  std::vector<Task> when_drained_;
   bool running_ = false;
   bool turn_posted_ = false;
   Scope scope_;

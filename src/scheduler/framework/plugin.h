@@ -177,6 +177,8 @@ struct Attempt {
   int attempts = 0;            // with this one
   SteadyTime first_attempt{};  // when the first one began
   SteadyTime queued{};         // when it entered the queue, last
+  SteadyTime started{};        // when this attempt began
+  SteadyTime point_started{};  // when its present part began
   NodeRow row = kNoRow;
   std::string node;                                   // its name
   std::vector<std::unique_ptr<AttemptState>> states;  // by plugin slot
@@ -235,6 +237,7 @@ class PostBindPlugin : public virtual Plugin {
 struct RowDiagnosis {
   uint32_t plugin = 0;  // slot
   RowVerdict verdict;   // success: it did not, or was not looked at
+  uint8_t pass = 0;     // 1: not because of pods that are promised the node
 };
 
 // Why every row fell out; made only when none is left.

@@ -212,7 +212,6 @@ void CompiledQuery::Rebuild() {
   FilterSpecialRows(ok_.data());
 
   scores_.assign(plan_.profile.plugins.size(), 0);
-  constants_.assign(plan_.profile.plugins.size(), 0);
   constant_ = 0;
   score_error_ = Verdict::Success();
   bool has_base = false;
@@ -253,7 +252,6 @@ bool CompiledQuery::TakesPart(const PluginLineup::Scorer& scorer) {
   if (const std::optional<int64_t> same = plugin.SameForAll(*query_)) {
     int64_t score = *same;
     if (plugin.normalizes()) plugin.Normalize(*query_, {*same, *same}, {&score, 1});
-    constants_[plugin.slot()] = scorer.weight * score;
     constant_ += scorer.weight * score;
     return false;
   }
@@ -466,12 +464,13 @@ void CompiledQuery::AddWideScores(const uint8_t* feasible) {
 // ---- Some rows only
 
 CompiledQuery::Among CompiledQuery::ChooseAmong(const std::vector<NodeRow>& rows, size_t enough,
-                                                std::string_view uid) {
+                                                std::string_view uid,
+                                                std::vector<ScorerColumn>* columns) {
   Among among;
   for (const NodeRow row : rows) {
     if (among.feasible.size() == enough) break;
     ++among.looked_at;
-    if (nodes_.IsLive(row) && Check({row, nullptr}, uid, nullptr).ok()) {
+    if (nodes_.IsLive(row) && Check({row, nullptr}, uid).ok()) {
       among.feasible.push_back(row);
     }
   }
@@ -500,23 +499,30 @@ CompiledQuery::Among CompiledQuery::ChooseAmong(const std::vector<NodeRow>& rows
       plugin.Normalize(*query_, RangeOf(scores.data(), mask.data(), n), scores);
     }
     AddWeighted(among.totals.data(), scores.data(), scorer.weight, n);
+    if (columns == nullptr) continue;
+    columns->push_back({plugin.name(), scores});
+    for (int64_t& score : columns->back().scores) score *= scorer.weight;
   }
   return among;
 }
 
-RowVerdict CompiledQuery::CheckOnce(const RowView& row, size_t* plugin) {
+bool CompiledQuery::IsSilent(FilterPlugin& filter, const RowView& row) {
+  if (IsSkipped(filter)) return true;
+  return filter.wide() && filter.WideVersion(*query_) == 0 && row.delta == nullptr;
+}
+
+RowVerdict CompiledQuery::CheckOnce(const RowView& row, RowDiagnosis* why) {
   for (FilterPlugin* filter : plan_.profile.filter) {
-    if (IsSkipped(*filter)) continue;
-    if (filter->wide() && filter->WideVersion(*query_) == 0 && row.delta == nullptr) continue;
+    if (IsSilent(*filter, row)) continue;
     RowVerdict verdict = filter->Check(*query_, row);
     if (verdict.ok()) continue;
-    if (plugin != nullptr) *plugin = filter->slot();
+    if (why != nullptr) why->plugin = static_cast<uint32_t>(filter->slot());
     return verdict;
   }
   return {};
 }
 
-RowVerdict CompiledQuery::Check(const RowView& row, std::string_view uid, size_t* plugin) {
+RowDelta CompiledQuery::DeltaFor(const RowView& row, std::string_view uid, size_t* promised) const {
   RowDelta delta = DeltaFor(row.row);
   if (row.delta != nullptr) {
     delta.removed.insert(delta.removed.end(), row.delta->removed.begin(), row.delta->removed.end());
@@ -525,15 +531,57 @@ RowVerdict CompiledQuery::Check(const RowView& row, std::string_view uid, size_t
   }
   const size_t own = delta.added.size();
   if (!nominated_.empty()) {
-    const auto promised = nominated_.On(nodes_.name(row.row), shape().priority, uid);
-    delta.added.insert(delta.added.end(), promised.begin(), promised.end());
+    const auto pods = nominated_.On(nodes_.name(row.row), shape().priority, uid);
+    delta.added.insert(delta.added.end(), pods.begin(), pods.end());
   }
-  if (delta.added.size() > own) {
-    RowVerdict verdict = CheckOnce({row.row, &delta}, plugin);
+  *promised = delta.added.size() - own;
+  return delta;
+}
+
+RowVerdict CompiledQuery::Check(const RowView& row, std::string_view uid, RowDiagnosis* why) {
+  size_t promised = 0;
+  RowDelta delta = DeltaFor(row, uid, &promised);
+  if (promised > 0) {
+    RowVerdict verdict = CheckOnce({row.row, &delta}, why);
     if (!verdict.ok()) return verdict;
-    delta.added.resize(own);
+    if (why != nullptr) why->pass = 1;
+    delta.added.resize(delta.added.size() - promised);
   }
-  return CheckOnce({row.row, delta.empty() ? nullptr : &delta}, plugin);
+  return CheckOnce({row.row, delta.empty() ? nullptr : &delta}, why);
+}
+
+std::vector<RowDiagnosis> CompiledQuery::Rejections(const RowView& row, std::string_view uid) {
+  size_t promised = 0;
+  const RowDelta delta = DeltaFor(row, uid, &promised);
+  const RowView view{row.row, delta.empty() ? nullptr : &delta};
+  std::vector<RowDiagnosis> rejections;
+  for (FilterPlugin* filter : plan_.profile.filter) {
+    if (IsSilent(*filter, view)) continue;
+    RowVerdict verdict = filter->Check(*query_, view);
+    if (verdict.ok()) continue;
+    rejections.push_back({static_cast<uint32_t>(filter->slot()), std::move(verdict)});
+  }
+  return rejections;
+}
+
+void CompiledQuery::TimePlugins(const Clock& clock, const Timed& timed) {
+  const size_t rows = nodes_.rows();
+  std::vector<uint8_t> keep(rows);
+  std::vector<int64_t> scores(rows);
+  for (FilterPlugin* filter : plan_.profile.filter) {
+    if (IsSilent(*filter, {})) continue;
+    std::copy_n(nodes_.live(), rows, keep.begin());
+    const SteadyTime began = clock.Steady();
+    filter->Filter(*query_, nodes_.all(), keep.data());
+    timed(*filter, "Filter", clock.Steady() - began);
+  }
+  for (const PluginLineup::Scorer& scorer : plan_.profile.score) {
+    ScorePlugin& plugin = *scorer.plugin;
+    if (plugin.slot() >= scores_.size() || !scores_[plugin.slot()]) continue;
+    const SteadyTime began = clock.Steady();
+    plugin.Score(*query_, nodes_.all(), scores.data());
+    timed(plugin, "Score", clock.Steady() - began);
+  }
 }
 
 // ---- Why not
@@ -548,9 +596,7 @@ void CompiledQuery::DiagnoseRow(NodeRow row, std::string_view uid) {
   RowDiagnosis& diagnosis = diagnoses_[row];
   diagnosis = {};
   if (!nodes_.IsLive(row)) return;
-  size_t plugin = 0;
-  diagnosis.verdict = Check({row, nullptr}, uid, &plugin);
-  diagnosis.plugin = static_cast<uint32_t>(plugin);
+  diagnosis.verdict = Check({row, nullptr}, uid, &diagnosis);
 }
 
 std::span<const RowDiagnosis> CompiledQuery::DiagnoseAll(std::string_view uid) {
@@ -562,7 +608,8 @@ std::span<const RowDiagnosis> CompiledQuery::DiagnoseAll(std::string_view uid) {
   } else {
     for (NodeRow row = 0; row < nodes_.rows(); ++row) DiagnoseRow(row, uid);
   }
-  diagnosed_at_ = nodes_.log_end();
+  // What rests on other rows, as long as it does, is not kept until it no longer does.
+  diagnosed_at_ = keeps ? std::optional(nodes_.log_end()) : std::nullopt;
   // A row that is promised to the pod itself looks different to it than to its like.
   if (const auto own = nodes_.Find(nominated_.NodeOf(uid))) {
     DiagnoseRow(*own, uid);
@@ -577,30 +624,6 @@ std::span<const RowDiagnosis> CompiledQuery::DiagnoseSome(const std::vector<Node
   diagnosed_at_.reset();
   for (const NodeRow row : rows) DiagnoseRow(row, uid);
   return diagnoses_;
-}
-
-std::vector<std::pair<std::string_view, int64_t>> CompiledQuery::ScoresOf(NodeRow row) {
-  const size_t rows = nodes_.rows();
-  for (NodeRow each = 0; each < rows; ++each) {
-    scratch_.feasible[each] = best_.At(each) != BestRows::kInfeasible ? 1 : 0;
-  }
-  std::vector<std::pair<std::string_view, int64_t>> scores;
-  for (const PluginLineup::Scorer& scorer : plan_.profile.score) {
-    ScorePlugin& plugin = *scorer.plugin;
-    if (!scores_[plugin.slot()]) {
-      scores.emplace_back(plugin.name(), constants_[plugin.slot()]);
-      continue;
-    }
-    if (plugin.wide()) plugin.PreScore(*query_, scratch_.feasible);
-    plugin.Score(*query_, nodes_.all(), scratch_.scores.data());
-    int64_t score = scratch_.scores[row];
-    if (plugin.normalizes()) {
-      const ScoreRange range = RangeOf(scratch_.scores.data(), scratch_.feasible.data(), rows);
-      plugin.Normalize(*query_, range, {&score, 1});
-    }
-    scores.emplace_back(plugin.name(), scorer.weight * score);
-  }
-  return scores;
 }
 
 }  // namespace koord::scheduler

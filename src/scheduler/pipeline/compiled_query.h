@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/pipeline/best_rows.h"
@@ -63,12 +65,25 @@ class CompiledQuery {
     std::vector<int64_t> totals;
     size_t looked_at = 0;
   };
-  Among ChooseAmong(const std::vector<NodeRow>& rows, size_t enough, std::string_view uid);
+  // The weighted scores of a scorer, in the order of Among::feasible.
+  struct ScorerColumn {
+    std::string_view plugin;
+    std::vector<int64_t> scores;
+  };
+  // `columns`, if given, gets one for each scorer that took part.
+  Among ChooseAmong(const std::vector<NodeRow>& rows, size_t enough, std::string_view uid,
+                    std::vector<ScorerColumn>* columns = nullptr);
 
   // One row, with reasons: the first rejection in profile order, and whose it is. Pods that are
   // promised the node and at least as important are taken for present, unless that alone lets the
   // pod in.
-  RowVerdict Check(const RowView& row, std::string_view uid, size_t* plugin);
+  RowVerdict Check(const RowView& row, std::string_view uid, RowDiagnosis* why = nullptr);
+  // Everybody who would reject the row, in profile order, with the pods that are promised it.
+  std::vector<RowDiagnosis> Rejections(const RowView& row, std::string_view uid);
+
+  // Runs the plugins over all rows one by one, for their times; what they find is dropped.
+  using Timed = std::function<void(const Plugin&, std::string_view point, Duration took)>;
+  void TimePlugins(const Clock& clock, const Timed& timed);
 
   // Why rows fell out: of the named ones, or of all. Rows that did not change since they were last
   // asked about are not looked at again, where rows are independent of each other.
@@ -78,9 +93,6 @@ class CompiledQuery {
   // No wide filter has a say in this shape at present: what is true of a row stays so until the row
   // changes.
   bool RowsAreIndependent();
-
-  // The weighted score of each scorer (in profile order) for a row of best().
-  std::vector<std::pair<std::string_view, int64_t>> ScoresOf(NodeRow row);
 
  private:
   void RunPreFilter(PreFilterPlugin& plugin, PreFilterResult& result);
@@ -103,7 +115,10 @@ class CompiledQuery {
   void TotalRows(const uint8_t* feasible);
   void TotalWide();
   void AddWideScores(const uint8_t* feasible);
-  RowVerdict CheckOnce(const RowView& row, size_t* plugin);
+  bool IsSilent(FilterPlugin& filter, const RowView& row);
+  RowVerdict CheckOnce(const RowView& row, RowDiagnosis* why);
+  // The row as the pod sees it; how many of the added pods are promised the node, at the end.
+  RowDelta DeltaFor(const RowView& row, std::string_view uid, size_t* promised) const;
   void DiagnoseRow(NodeRow row, std::string_view uid);
 
   const Plan& plan_;
@@ -121,9 +136,8 @@ class CompiledQuery {
 
   std::optional<uint64_t> log_position_;  // nothing: rows were never looked at
   std::vector<uint8_t> ok_;               // passes all row filters
-  std::vector<int64_t> base_;             // sum of the plain scores, weighed, without constants_
-  std::vector<int64_t> constants_;        // by slot: what the scorer adds to every row
-  int64_t constant_ = 0;                  // their sum
+  std::vector<int64_t> base_;             // sum of the plain scores, weighed, without constant_
+  int64_t constant_ = 0;                  // what scorers add to every row alike, weighed
   std::vector<RawScores> raw_;            // of the normalised scorers
   std::vector<ScoreRange> ranges_;        // that the totals rest on
   std::vector<uint8_t> scores_;           // by slot: the scorer takes part

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace koord::scheduler {
 
@@ -149,6 +150,32 @@ Decision Pipeline::DecideAmong(CompiledQuery& query, const std::vector<NodeRow>&
     }
   }
   return decision;
+}
+
+Pipeline::Ranking Pipeline::Rank(const kube::Pod& pod, const ShapePtr& shape, size_t n) {
+  Ranking ranking;
+  if (ledger_.nodes().live_rows() == 0) return ranking;
+  CompiledQuery& query = QueryFor(shape);
+  if (!query.pre_filter().ok()) return ranking;
+  const std::vector<NodeRow> rows =
+      query.node_names() ? RowsOf(*query.node_names()) : order_.rows();
+  std::vector<CompiledQuery::ScorerColumn> columns;
+  const CompiledQuery::Among among =
+      query.ChooseAmong(rows, rows.size(), pod.metadata.uid, &columns);
+  ranking.feasible = among.feasible.size();
+  for (const CompiledQuery::ScorerColumn& column : columns) {
+    ranking.plugins.push_back(column.plugin);
+  }
+  std::vector<size_t> order(among.feasible.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return among.totals[i]; });
+  order.resize(std::min(n, order.size()));
+  for (const size_t i : order) {
+    Ranking::Row& row = ranking.best.emplace_back(Ranking::Row{among.feasible[i], among.totals[i]});
+    for (const CompiledQuery::ScorerColumn& column : columns)
+      row.scores.push_back(column.scores[i]);
+  }
+  return ranking;
 }
 
 Diagnosis Pipeline::Diagnose(const kube::Pod& pod, const ShapePtr& shape) {

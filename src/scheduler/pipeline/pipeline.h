@@ -48,6 +48,24 @@ class Pipeline {
   // Why no node can do, row by row in profile order.
   Diagnosis Diagnose(const kube::Pod& pod, const ShapePtr& shape);
 
+  // The n best nodes for a pod as things are, best first, with what each scorer says of them. For
+  // people who ask: looks at every node that PreFilter leaves, and changes nothing.
+  struct Ranking {
+    struct Row {
+      NodeRow row;
+      int64_t total;
+      std::vector<int64_t> scores;  // weighed, by `plugins`
+    };
+    size_t feasible = 0;
+    std::vector<std::string_view> plugins;  // that took part
+    std::vector<Row> best;
+  };
+  Ranking Rank(const kube::Pod& pod, const ShapePtr& shape, size_t n);
+
+  void TimePlugins(const ShapePtr& shape, const Clock& clock, const CompiledQuery::Timed& timed) {
+    QueryFor(shape).TimePlugins(clock, timed);
+  }
+
   // The compiled query of a shape, up to date.
   CompiledQuery& QueryFor(const ShapePtr& shape);
 

@@ -61,6 +61,16 @@ const Attempt* WaitingPods::Find(std::string_view uid) const {
   return found == by_uid_.end() ? nullptr : pods_.find(found->second)->second->attempt;
 }
 
+std::vector<WaitingPods::Waits> WaitingPods::WaitsOf(std::string_view uid) const {
+  std::vector<Waits> waits;
+  const auto found = by_uid_.find(uid);
+  if (found == by_uid_.end()) return waits;
+  for (const Waiting::Until& until : pods_.find(found->second)->second->plugins) {
+    waits.push_back({until.wait.plugin, until.deadline - loop_.clock().Steady()});
+  }
+  return waits;
+}
+
 void WaitingPods::ForEach(const std::function<void(const Attempt&)>& visit) const {
   for (auto at = pods_.begin(); at != pods_.end();) {
     const uint64_t id = at->first;

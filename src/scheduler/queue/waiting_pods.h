@@ -41,6 +41,12 @@ class WaitingPods {
 
   size_t size() const { return pods_.size(); }
   const Attempt* Find(std::string_view uid) const;
+  // Whom a pod waits for, and how long at most.
+  struct Waits {
+    std::string_view plugin;
+    Duration left;
+  };
+  std::vector<Waits> WaitsOf(std::string_view uid) const;
   // In the order of arrival; `visit` may allow and reject.
   void ForEach(const std::function<void(const Attempt&)>& visit) const;
 

@@ -54,7 +54,7 @@ std::optional<std::string> DefaultPreemption::WhyNotEligible(const Attempt& atte
   return {};
 }
 
-DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query) {
+DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query, const kube::Pod& pod) {
   if (kept_.size() >= kKeptShapes && !kept_.contains(query.shape().id)) {
     kept_.erase(
         std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.used; }));
@@ -63,13 +63,18 @@ DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query) {
   kept.used = ++uses_;
   const NodeTable& nodes = context_.nodes();
   const auto changed = nodes.ChangedSince(kept.log_position);
-  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() ||
-      !context_.handle->RowsAreIndependent(query)) {
+  const bool was_independent =
+      std::exchange(kept.independent, context_.handle->RowsAreIndependent(query));
+  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() || !was_independent ||
+      !kept.independent) {
     kept.rows.assign(nodes.rows(), std::nullopt);
   } else {
     kept.rows.resize(nodes.rows());
     for (const NodeRow row : *changed) kept.rows[row].reset();
   }
+  if (kept.promised) kept.rows[*kept.promised].reset();
+  kept.promised = nodes.Find(context_.handle->NominatedNodeOf(pod));
+  if (kept.promised) kept.rows[*kept.promised].reset();
   kept.log_position = nodes.log_end();
   kept.budgets = budgets_.version();
   return kept;
@@ -91,7 +96,7 @@ PostFilterResult DefaultPreemption::PostFilter(Attempt& attempt, PodQuery& query
   for (NodeRow row = 0; row < diagnosis.rows.size(); ++row) {
     if (diagnosis.rows[row].verdict.code == Code::kUnschedulable) potential.push_back(row);
   }
-  Kept& kept = KeptFor(query);
+  Kept& kept = KeptFor(query, *attempt.pod);
   std::vector<NodeRow> tried;
   const size_t wanted = CandidatesWanted(potential.size());
   const size_t start = potential.empty() ? 0 : context_.random.Below(potential.size());

@@ -41,12 +41,15 @@ class DefaultPreemption final : public PostFilterPlugin,
     uint64_t log_position = 0;
     uint64_t budgets = 0;
     uint64_t used = 0;
+    bool independent = false;  // rows were, of each other
     std::vector<std::optional<DryRun>> rows;
+    // Was promised to the pod that asked last: it looks different to all others of the shape.
+    std::optional<NodeRow> promised;
   };
 
   std::optional<std::string> WhyNotEligible(const Attempt& attempt,
                                             const Diagnosis& diagnosis) const;
-  Kept& KeptFor(PodQuery& query);
+  Kept& KeptFor(PodQuery& query, const kube::Pod& pod);
   size_t CandidatesWanted(size_t nodes) const;
   PostFilterResult Evict(const Attempt& attempt, NodeRow row, const PreemptionCost& cost);
   std::string Explain(const Diagnosis& diagnosis, const std::vector<NodeRow>& tried,

@@ -102,6 +102,20 @@ std::string PlainFilter(const PlainCluster& cluster, const kube::Pod& pod,
   return "";
 }
 
+bool HasRequiredTerms(const kube::Pod& pod) {
+  return !AffinityOf(pod, false).required.empty() || !AffinityOf(pod, true).required.empty();
+}
+
+// A required anti-affinity of a pod on a node with the term's key means this one.
+bool IsMeant(const PlainCluster& cluster, const kube::Pod& pod) {
+  return std::ranges::any_of(cluster.pods, [&](const kube::Pod& other) {
+    return std::ranges::any_of(AffinityOf(other, true).required, [&](const auto& term) {
+      return cluster.Matches(term, other, pod) &&
+             cluster.DomainOf(other.spec.node_name, term.topology_key);
+    });
+  });
+}
+
 // Raw scores by node; nothing if the plugin has none to give.
 std::optional<std::map<std::string, int64_t>> PlainScores(const PlainCluster& cluster,
                                                           const kube::Pod& pod,

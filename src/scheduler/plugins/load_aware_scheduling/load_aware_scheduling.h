@@ -10,6 +10,7 @@
 #include "scheduler/config/load_aware_args.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
+#include "scheduler/framework/service_plugin.h"
 #include "scheduler/plugins/load_aware_scheduling/load_columns.h"
 #include "scheduler/plugins/load_aware_scheduling/load_estimator.h"
 #include "scheduler/plugins/load_aware_scheduling/load_thresholds.h"
@@ -32,6 +33,7 @@ class LoadAwareScheduling final : public FilterPlugin,
                                   public ScorePlugin,
                                   public ReservePlugin,
                                   public RequeuePlugin,
+                                  public ServicePlugin,
                                   public LedgerListener {
  public:
   static constexpr std::string_view kName = "LoadAwareScheduling";
@@ -66,7 +68,8 @@ class LoadAwareScheduling final : public FilterPlugin,
   void OnPodRefreshed(const PodInfo& pod) override;
   void OnPodRemoved(const PodInfo& pod) override;
 
-  // What is known of a node's load, for the service API; {} if there is no such node.
+  // node/{node}: what is known of a node's load; {} if there is no such node.
+  std::vector<Endpoint> Endpoints() override;
   kube::Json Describe(std::string_view node) const;
 
  private:
@@ -96,6 +99,9 @@ class LoadAwareScheduling final : public FilterPlugin,
   void ReadUsages(Row& row);
   void AwaitExpiry(NodeRow at, WallTime now);
   NodeLoad::Pod Load(const PodInfo& pod) const;
+  // When the pod was given its node, or when it was seen there first or changed last, if the object
+  // does not say: that is `before` while it looks as it did then.
+  WallTime TimestampOf(const kube::Pod& pod, const kube::Pod* seen, WallTime before) const;
 
   // Bring a row's columns up to date, all of them or those that pods change; whether any changed.
   bool Publish(NodeRow at);
@@ -121,6 +127,12 @@ class LoadAwareScheduling final : public FilterPlugin,
   bool prod_rooms_ = false;  // some node has thresholds for prod pods
   size_t exact_rows_ = 0;
   std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
+  // A pod that changes may be removed and added again.
+  struct Removed {
+    NodeRow row = kNoRow;
+    std::shared_ptr<const kube::Pod> seen;
+    WallTime timestamp{};
+  } last_removed_;
 
   std::vector<ReasonId> exceeded_, aggregated_exceeded_;  // by tracked resource
   ReasonId expired_reason_;

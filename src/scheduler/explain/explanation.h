@@ -1,0 +1,170 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "kube/codec.h"
+#include "kube/time.h"
+
+// Why a pod is pending, or why it landed where it is.
+namespace koord::scheduler {
+
+struct Explanation {
+  // Where it is in the queue, and what it waits for.
+  struct Queue {
+    std::string pool;              // active, backoff, unschedulable, gated, in flight
+    std::optional<int64_t> ahead;  // pods that come out of its pool first
+    int64_t attempts = 0;
+    std::optional<WallTime> added_at;
+    std::optional<WallTime> first_attempt_at;
+    std::string backoff_left;  // "3s"
+    std::vector<std::string> rejected_by;
+    std::string gated_by;
+    std::string message;  // of the last failure, or of the gate
+    bool waits_for_any_event = false;
+    std::vector<std::string> waits_for;  // kinds of events that may help
+
+    static void Fields(auto& self, auto&& field) {
+      field("pool", self.pool);
+      field("ahead", self.ahead);
+      field("attempts", kube::Always(self.attempts));
+      field("addedAt", self.added_at);
+      field("firstAttemptAt", self.first_attempt_at);
+      field("backoffLeft", self.backoff_left);
+      field("rejectedBy", self.rejected_by);
+      field("gatedBy", self.gated_by);
+      field("message", self.message);
+      field("waitsForAnyEvent", self.waits_for_any_event);
+      field("waitsFor", self.waits_for);
+    }
+  };
+
+  // A Permit plugin that has not said yes yet.
+  struct Permit {
+    std::string plugin;
+    std::string time_left;
+
+    static void Fields(auto& self, auto&& field) {
+      field("plugin", self.plugin);
+      field("timeLeft", self.time_left);
+    }
+  };
+
+  // How it got its node.
+  struct Decided {
+    WallTime at{};
+    std::string node;
+    int64_t total = 0;  // score; 0 where there was no choice
+    int64_t feasible = 0;
+    int64_t evaluated = 0;
+
+    static void Fields(auto& self, auto&& field) {
+      field("at", self.at);
+      field("node", self.node);
+      field("total", kube::Always(self.total));
+      field("feasible", self.feasible);
+      field("evaluated", self.evaluated);
+    }
+  };
+
+  // The nodes that one plugin removed.
+  struct Rejection {
+    struct Reason {
+      std::string reason;
+      int64_t count = 0;
+      bool preemption_might_help = false;
+      std::vector<std::string> nodes;  // some of them
+
+      static void Fields(auto& self, auto&& field) {
+        field("reason", self.reason);
+        field("count", self.count);
+        field("preemptionMightHelp", self.preemption_might_help);
+        field("nodes", self.nodes);
+      }
+    };
+    std::string plugin;
+    int64_t count = 0;
+    std::vector<Reason> reasons;  // the most frequent first
+
+    static void Fields(auto& self, auto&& field) {
+      field("plugin", self.plugin);
+      field("count", self.count);
+      field("reasons", self.reasons);
+    }
+  };
+
+  // A node on which only room is missing.
+  struct NearMiss {
+    std::string node;
+    std::map<std::string, std::string> lacks;  // by resource: quantities
+    std::string text;                          // "node-7 lacks 500m cpu"
+
+    static void Fields(auto& self, auto&& field) {
+      field("node", self.node);
+      field("lacks", self.lacks);
+      field("text", self.text);
+    }
+  };
+
+  struct Score {
+    std::string node;
+    int64_t total = 0;
+    std::map<std::string, int64_t> plugins;  // weighed
+
+    static void Fields(auto& self, auto&& field) {
+      field("node", self.node);
+      field("total", kube::Always(self.total));
+      field("plugins", self.plugins);
+    }
+  };
+
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string scheduler_name;
+  std::string state;           // Pending, Gated, WaitingForPermit, Binding, Bound, Ignored
+  std::string summary;         // one sentence
+  std::string node;            // that it has or is given
+  std::string nominated_node;  // that it is promised
+  std::optional<Queue> queue;
+  std::vector<Permit> waits_for_permit;
+  std::optional<Decided> decided;
+
+  // As if it were placed now.
+  int64_t nodes = 0;
+  int64_t feasible = 0;
+  std::string rejected_as_a_whole;    // by PreFilter: no node was looked at
+  std::vector<Rejection> rejections;  // in the order of the plugins
+  std::vector<NearMiss> nearest_misses;
+  std::vector<Score> scores;  // of the best nodes, best first
+
+  static void Fields(auto& self, auto&& field) {
+    field("namespace", self.ns);
+    field("name", self.name);
+    field("uid", self.uid);
+    field("schedulerName", self.scheduler_name);
+    field("state", self.state);
+    field("summary", self.summary);
+    field("node", self.node);
+    field("nominatedNode", self.nominated_node);
+    field("queue", self.queue);
+    field("waitsForPermit", self.waits_for_permit);
+    field("decided", self.decided);
+    field("nodes", kube::Always(self.nodes));
+    field("feasible", kube::Always(self.feasible));
+    field("rejectedAsAWhole", self.rejected_as_a_whole);
+    field("rejections", self.rejections);
+    field("nearestMisses", self.nearest_misses);
+    field("scores", self.scores);
+  }
+};
+
+// For a terminal of `width` columns.
+std::string FormatExplanation(const Explanation& explanation, size_t width = 100);
+
+}  // namespace koord::scheduler
+
+KOORD_DECLARE_CODEC(koord::scheduler::Explanation);

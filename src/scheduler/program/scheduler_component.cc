@@ -1,0 +1,40 @@
+#include "scheduler/program/scheduler_component.h"
+
+#include "base/log.h"
+
+namespace koord::scheduler {
+
+StatusOr<std::unique_ptr<component::Component>> SchedulerComponent::Make(
+    component::Environment& environment, const SchedulerOptions& options) {
+  auto made = std::unique_ptr<SchedulerComponent>(new SchedulerComponent());
+  made->delay_cache_ = options.configuration().delay_cache_until_active;
+  ASSIGN_OR_RETURN(made->app_, SchedulerApp::Make(environment.loop, environment.client,
+                                                  {.configuration = options.configuration(),
+                                                   .gates = environment.gates,
+                                                   .seed = environment.seed,
+                                                   .flush_after = options.flush_after(),
+                                                   .debug = options.debug(),
+                                                   .monitor = options.monitor(),
+                                                   .may_write =
+                                                       [raw = made.get()] {
+                                                         return raw->leadership_ != nullptr &&
+                                                                raw->leadership_->is_leader();
+                                                       },
+                                                   .api = &environment.api}));
+  for (const std::string& warning : made->app_->warnings()) LOG_WARNING(warning);
+  return made;
+}
+
+void SchedulerComponent::Start(Task ready) {
+  if (delay_cache_) return ready();
+  app_->Watch();
+  app_->WhenSynced([ready = std::make_shared<Task>(std::move(ready))] { (*ready)(); });
+}
+
+void SchedulerComponent::Lead(const component::Leadership& leadership) {
+  leadership_ = &leadership;
+  if (delay_cache_) app_->Watch();
+  app_->Lead();
+}
+
+}  // namespace koord::scheduler

@@ -1,0 +1,29 @@
+#pragma once
+#include <memory>
+
+#include "component/program.h"
+#include "scheduler/app/scheduler_app.h"
+#include "scheduler/program/scheduler_options.h"
+
+namespace koord::scheduler {
+
+// koord-scheduler as a component: watches the cluster on standby too, places pods while it leads,
+// and writes nothing in any other case.
+class SchedulerComponent final : public component::Component {
+ public:
+  static StatusOr<std::unique_ptr<component::Component>> Make(component::Environment& environment,
+                                                              const SchedulerOptions& options);
+
+  void Start(Task ready) override;
+  void Lead(const component::Leadership& leadership) override;
+  void Stop(Task done) override { app_->Stop(std::move(done)); }
+
+ private:
+  SchedulerComponent() = default;
+
+  const component::Leadership* leadership_ = nullptr;  // null: not yet
+  std::unique_ptr<SchedulerApp> app_;
+  bool delay_cache_ = false;  // until it leads
+};
+
+}  // namespace koord::scheduler
