@@ -34,8 +34,9 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
 ClusterFeed::~ClusterFeed() = default;
 
 template <class T, class Handler>
-void ClusterFeed::Watch(const kube::Resource& resource, Handler handler,
-                        kube::InformerOptions options) {
+std::shared_ptr<kube::Informer<T>> ClusterFeed::Watch(const kube::Resource& resource,
+                                                      Handler handler,
+                                                      kube::InformerOptions options) {
   options.seed = seed_ + watched_.size();
   auto informer = std::make_shared<kube::Informer<T>>(client_, resource, std::move(options));
   informer->AddHandler(std::move(handler));
@@ -44,6 +45,7 @@ void ClusterFeed::Watch(const kube::Resource& resource, Handler handler,
                       .start = [raw = informer.get()] { raw->Start(); },
                       .stop = [raw = informer.get()] { raw->Stop(); },
                       .synced = [raw = informer.get()] { return raw->synced(); }});
+  return informer;
 }
 
 template <class T>
@@ -63,22 +65,23 @@ void ClusterFeed::WatchInto(const kube::Resource& resource, ObjectCache<T>& cach
 void ClusterFeed::WatchPods() {
   using Ptr = Scheduler::PodPtr;
   // A pod that has ended holds nothing: to the scheduler it is gone.
-  Watch<kube::Pod>(kube::kPods,
-                   [this](const Ptr& before, const Ptr& after) {
-                     const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
-                     if (after == nullptr) {
-                       const auto known = pods_.find(uid);
-                       if (known == pods_.end()) return;
-                       const Ptr last = std::move(known->second);
-                       pods_.erase(known);
-                       scheduler_.OnPod(last, nullptr);
-                       return;
-                     }
-                     Ptr& slot = pods_[uid];
-                     const Ptr last = std::exchange(slot, transforms_.pod(after));
-                     scheduler_.OnPod(last, slot);
-                   },
-                   {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+  pod_informer_ =
+      Watch<kube::Pod>(kube::kPods,
+                       [this](const Ptr& before, const Ptr& after) {
+                         const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
+                         if (after == nullptr) {
+                           const auto known = pods_.find(uid);
+                           if (known == pods_.end()) return;
+                           const Ptr last = std::move(known->second);
+                           pods_.erase(known);
+                           scheduler_.OnPod(last, nullptr);
+                           return;
+                         }
+                         Ptr& slot = pods_[uid];
+                         const Ptr last = std::exchange(slot, transforms_.pod(after));
+                         scheduler_.OnPod(last, slot);
+                       },
+                       {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
 }
 
 void ClusterFeed::WatchNodes() {
@@ -111,6 +114,10 @@ bool ClusterFeed::synced() const { return unsynced_ == 0; }
 void ClusterFeed::WhenSynced(std::function<void()> callback) {
   if (synced()) return callback();
   when_synced_.push_back(std::move(callback));
+}
+
+void ClusterFeed::RefreshPods(std::function<void()> callback) {
+  pod_informer_->Relist(scope_.Wrap(std::move(callback)));
 }
 
 void ClusterFeed::OnSynced() {
