@@ -116,6 +116,8 @@ class Scheduler {
   void Unreserve(Runtime& runtime, Attempt& attempt);
   void Bind(Runtime& runtime, std::shared_ptr<Attempt> attempt);
   void OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attempt, const Verdict& verdict);
+  // A pod that was deleted while it was being bound, and never seen on its node.
+  void GiveBackIfGone(const PodPtr& pod);
   Verdict StillWanted(const Attempt& attempt) const;
 
   // A pod that fits nowhere, and one that failed in any other way.
@@ -153,7 +155,7 @@ class Scheduler {
   StringMap<Runtime*> by_name_;
   std::unique_ptr<SchedulingQueue> queue_;
   StringMap<PodPtr> pending_;  // by uid: pods without node, as last shown
-  size_t binding_ = 0;
+  StringSet binding_;          // uids of pods with a node that are not bound yet
   std::vector<Task> when_drained_;
   bool running_ = false;
   bool turn_posted_ = false;
