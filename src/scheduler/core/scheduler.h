@@ -81,7 +81,7 @@ class Scheduler {
   const Reasons& reasons() const { return reasons_; }
   size_t waiting() const { return waiting_.size(); }  // for a permit
   const WaitingPods& waiting_pods() const { return waiting_; }
-  size_t binding() const { return binding_ - waiting_.size(); }
+  size_t binding() const { return binding_.size() - waiting_.size(); }
   const Clock& clock() const { return loop_.clock(); }
   size_t pending() const { return pending_.size(); }
   // Every pod without node, in no order.

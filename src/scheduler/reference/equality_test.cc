@@ -132,8 +132,8 @@ class Sequence {
       Same(fmt::format("{} is feasible", nodes.name(row)), found != BestRows::kInfeasible,
            feasible);
       if (!feasible || !scored || found == total->second) continue;
-      difference_ += fmt::format("total of {}: found {}, expected {} ({})\n", nodes.name(row), found,
-                                 total->second, outcome.parts.at(nodes.name(row)));
+      difference_ += fmt::format("total of {}: found {}, expected {} ({})\n", nodes.name(row),
+                                 found, total->second, outcome.parts.at(nodes.name(row)));
     }
   }
 
