@@ -470,7 +470,7 @@ void World::CheckQueue(Instance& instance, std::string_view when) {
 void World::CheckAgainstFresh(scheduler::SchedulerApp& fresh, std::string_view when) {
   for (const auto& [name, state] : checker_.pods()) {
     if (state.bound() || state.ended || !state.pod.spec.scheduling_gates.empty()) continue;
-    const auto pod = fresh.scheduler().FindPending({"default", name});
+    const auto pod = fresh.FindPod({"default", name});
     if (pod == nullptr) {
       Complain(when, fmt::format("{} is unknown to a new scheduler", name));
       continue;
