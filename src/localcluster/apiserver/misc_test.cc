@@ -29,6 +29,41 @@ TEST(BootstrapTest, EveryClusterHasThese) {
   EXPECT_EQ(server.Get("/api/v1/namespaces/new/serviceaccounts/default").code, 200);
 }
 
+// The newest of the classes that are marked as default, unless the claim says something itself.
+TEST(AdmissionTest, ClaimsGetTheDefaultStorageClass) {
+  TestServer server;
+  const auto class_of = [&](std::string_view name, std::string_view annotations,
+                            std::string_view spec) {
+    const TestAnswer answer = server.Post(
+        "/api/v1/namespaces/default/persistentvolumeclaims",
+        Parse(fmt::format(R"({{"metadata":{{"name":"{}","annotations":{{{}}}}},"spec":{{)"
+                          R"("accessModes":["ReadWriteOnce"],"resources":{{"requests":)"
+                          R"({{"storage":"1Gi"}}}}{}}}}})",
+                          name, annotations, spec)));
+    EXPECT_EQ(answer.code, 201) << answer.body;
+    const kube::Json* value = kube::Find(answer.json, {"spec", "storageClassName"});
+    return value == nullptr ? "none" : kube::Serialize(*value);
+  };
+  const auto create_class = [&](std::string_view name, std::string_view mark) {
+    const TestAnswer answer = server.Post(
+        "/apis/storage.k8s.io/v1/storageclasses",
+        Parse(fmt::format(R"({{"metadata":{{"name":"{}","annotations":{{"{}":"true"}}}},)"
+                          R"("provisioner":"p"}})",
+                          name, mark)));
+    EXPECT_EQ(answer.code, 201) << answer.body;
+    server.loop.Advance(2s);
+  };
+  EXPECT_EQ(class_of("early", "", ""), "none");
+  create_class("b", "storageclass.kubernetes.io/is-default-class");
+  create_class("c", "example.com/unrelated");
+  EXPECT_EQ(class_of("open", "", ""), R"("b")");
+  create_class("a", "storageclass.beta.kubernetes.io/is-default-class");
+  EXPECT_EQ(class_of("newest", "", ""), R"("a")");
+  EXPECT_EQ(class_of("said", "", R"(,"storageClassName":"c")"), R"("c")");
+  EXPECT_EQ(class_of("empty", "", R"(,"storageClassName":"")"), R"("")");
+  EXPECT_EQ(class_of("old", R"("volume.beta.kubernetes.io/storage-class":"c")", ""), "none");
+}
+
 TEST(EventsTest, TwoViewsOfOneObject) {
   TestServer server;
   const std::string core = "/api/v1/namespaces/default/events";

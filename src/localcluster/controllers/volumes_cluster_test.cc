@@ -208,7 +208,7 @@ spec:
   EXPECT_TRUE(settled());
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, VolumesUnderFaults, ::testing::Range<uint64_t>(1, 6));
+INSTANTIATE_TEST_SUITE_P(Seeds, VolumesUnderFaults, ::testing::Range<uint64_t>(1, 11));
 
 }  // namespace
 }  // namespace koord::localcluster

@@ -37,6 +37,10 @@ Plan StatefulSetController::Decide(const std::string& key) {
            [&](const std::string& name) {
              return informers().controller_revisions.Get({set->metadata.ns, name}) != nullptr;
            },
+       .has_claim =
+           [&](const std::string& name) {
+             return informers().volume_claims.Get({set->metadata.ns, name}) != nullptr;
+           },
        .now = Now()},
       plan);
   return plan;

@@ -102,6 +102,14 @@ class SetPlanner {
     plan_.Add(std::move(write));
   }
 
+  // The pod may have been made although its claim was refused.
+  void MakeMissingClaims(int32_t ordinal) {
+    for (Json& claim : ClaimsOf(set_, ordinal)) {
+      if (input_.has_claim(std::string(kube::FindString(claim, {"metadata", "name"})))) continue;
+      plan_.Add(CreateUnlessThere(kube::kPersistentVolumeClaims, std::move(claim)));
+    }
+  }
+
   void Remove(const kube::Pod& pod) {
     plan_.Tell(kube::kStatefulSets, set_.metadata, "SuccessfulDelete",
                fmt::format("delete Pod {} in StatefulSet {} successful", pod.metadata.name,
@@ -121,6 +129,7 @@ class SetPlanner {
       } else if (kube::IsTerminal(*found->second)) {
         if (!kube::IsBeingDeleted(found->second->metadata)) Remove(*found->second);
       } else {
+        if (found->second->status.phase == "Pending") MakeMissingClaims(ordinal);
         settled = IsHealthy(*found->second);
       }
       if (!settled && IsOrdered()) return false;

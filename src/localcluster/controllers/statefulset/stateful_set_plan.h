@@ -17,10 +17,12 @@ struct StatefulSetInput {
   const PodList& pods;            // that the set controls
   const RevisionList& revisions;  // likewise
   std::function<bool(const std::string& name)> revision_is_taken;
+  std::function<bool(const std::string& name)> has_claim;  // in the set's namespace
   WallTime now;
 };
 
-// Gives pods names that last: web-0, web-1, ... Each comes with its own volume claims.
+// Gives pods names that last: web-0, web-1, ... Each comes with its own volume claims; a pod that
+// has not started gets those that are missing.
 //
 // OrderedReady makes them one after the other, each when all before it are available, and removes
 // them in the reverse order; Parallel does not wait. A new template reaches them from the highest

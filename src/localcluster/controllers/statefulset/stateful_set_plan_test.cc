@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 
 #include "kube/resources.h"
 #include "localcluster/controllers/statefulset/stateful_pod.h"
@@ -71,6 +72,7 @@ struct World {
                      .pods = list,
                      .revisions = revisions,
                      .revision_is_taken = [](const std::string&) { return false; },
+                     .has_claim = [&](const std::string& name) { return claims.contains(name); },
                      .now = kTestNow},
                     plan);
     std::vector<std::string> acts = Summary(plan);
@@ -81,6 +83,7 @@ struct World {
 
   kube::StatefulSet set;
   RevisionList revisions;
+  std::set<std::string> claims;
 };
 
 kube::Pod NotReady(kube::Pod pod) {
@@ -96,6 +99,21 @@ TEST(StatefulSetPlan, OrderedPodsComeOneAfterTheOther) {
   EXPECT_THAT(w.Acts({w.Member(0), Deleting(w.Member(1)), w.Member(2)}), IsEmpty())
       << "a pod that goes is waited for";
   EXPECT_THAT(w.Acts({w.Member(0), w.Member(1), w.Member(2)}), IsEmpty());
+}
+
+TEST(StatefulSetPlan, PodsThatWaitGetTheClaimsThatAreMissing) {
+  World w(Db(1));
+  for (const char* name : {"data", "log"}) {
+    w.set.spec.volume_claim_templates.push_back({{"metadata", {{"name", name}}}});
+  }
+  w.claims = {"data-db-0"};
+  kube::Pod waiting = w.Member(0);
+  waiting.status.phase = "Pending";
+  EXPECT_THAT(w.Acts({NotReady(waiting)}),
+              ElementsAre("create persistentvolumeclaims default/log-db-0"));
+  EXPECT_THAT(w.Acts({w.Member(0)}), IsEmpty()) << "a pod that runs has no use for a new one";
+  w.claims.insert("log-db-0");
+  EXPECT_THAT(w.Acts({NotReady(waiting)}), IsEmpty());
 }
 
 TEST(StatefulSetPlan, EndedPodsAreReplaced) {
