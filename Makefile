@@ -17,15 +17,17 @@ up: build ## build, and run a local cluster until Ctrl-C
 
 .PHONY: test
 test: build tools ## build, and run every test
+	cmake --build build --target tests
 	ctest --test-dir build --output-on-failure -j $$(nproc)
 
 .PHONY: build
-build: packages ## build everything in build/
+build: packages ## build the programs in build/bin
 	@[ -f build/build.ninja ] || cmake --preset release
 	cmake --build build
 
 .PHONY: bench
-bench: build ## run the benchmarks
+bench: build ## build and run the benchmarks
+	cmake --build build --target benches
 	scripts/bench.sh
 
 .PHONY: fuzz
@@ -40,7 +42,7 @@ test-kubernetes: build tools ## run the tests against real Kubernetes (built wit
 .PHONY: asan tsan
 asan tsan: packages ## run the tests under address+undefined / thread sanitizers
 	cmake --preset $@
-	cmake --build build/$@
+	cmake --build build/$@ --target all tests
 	ctest --test-dir build/$@ --output-on-failure
 
 .PHONY: format

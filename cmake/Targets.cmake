@@ -4,10 +4,14 @@
 #   x_testing.cc  what the tests work with, part of <target>_test
 #   x_bench.cc    part of <target>_bench, run by `make bench`
 #   x_fuzz.cc     one libFuzzer program each, built with KOORD_FUZZ
+# Tests and benchmarks are not part of `all`, which is the programs: `tests` and `benches` build them.
 # DEPS lists the koord_* targets that the folder may see; LIBS the outside libraries.
 
+add_custom_target(tests)
+add_custom_target(benches)
+
 function(koord_library name)
-  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB tests CONFIGURE_DEPENDS "*_test.cc" "*_testing.cc")
   file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
@@ -22,6 +26,9 @@ function(koord_library name)
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
   endif()
+  if(ARG_TEST_ONLY)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
   target_include_directories(${name} ${scope} "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(${name} ${scope} ${ARG_DEPS} ${ARG_LIBS})
   if(sources AND ARG_DEPS)
@@ -31,10 +38,10 @@ function(koord_library name)
     koord_test(${name}_test SOURCES ${tests} DEPS ${name} ${ARG_TEST_DEPS})
   endif()
   if(benches)
-    add_executable(${name}_bench ${benches})
+    add_executable(${name}_bench EXCLUDE_FROM_ALL ${benches})
     target_link_libraries(${name}_bench PRIVATE ${name} ${ARG_TEST_DEPS}
                           benchmark::benchmark_main GTest::gtest)
-    set_property(GLOBAL APPEND PROPERTY KOORD_BENCHES ${name}_bench)
+    add_dependencies(benches ${name}_bench)
   endif()
   if(KOORD_FUZZ)
     foreach(source ${fuzzers})
@@ -68,7 +75,8 @@ endfunction()
 
 function(koord_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
+  add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  add_dependencies(tests ${name})
   target_compile_definitions(${name} PRIVATE KOORD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   koord_common_headers(${name})

@@ -27,7 +27,8 @@ set(KOORD_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined 
 set(KOORD_FUZZ OFF CACHE BOOL "Build the libFuzzer targets (clang only)")
 if(KOORD_SANITIZE)
   # -O1 finds as much as -O2, compiles in far less time, and its stack traces are easier to follow.
-  add_compile_options(-fsanitize=${KOORD_SANITIZE} -O1 -fno-omit-frame-pointer -g1)
+  add_compile_options(-fsanitize=${KOORD_SANITIZE} -fno-sanitize-recover=all -O1
+                      -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${KOORD_SANITIZE})
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -D_GLIBCXX_ASSERTIONS

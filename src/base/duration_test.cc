@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace koord {
 namespace {
 
@@ -47,6 +49,13 @@ TEST(Duration, RefusesOtherText) {
   }
   EXPECT_EQ(Message(ParseDuration("1d").status()),
             "invalid duration \"1d\", expected a form like 1h30m or 500ms");
+}
+
+TEST(Duration, SecondsThatNobodyMeansAreStillATime) {
+  EXPECT_EQ(BoundedSeconds(90), 90s);
+  EXPECT_EQ(BoundedSeconds(-1), -1s);
+  EXPECT_EQ(BoundedSeconds(std::numeric_limits<int64_t>::max()), kCentury);
+  EXPECT_EQ(BoundedSeconds(std::numeric_limits<int64_t>::min()), -kCentury);
 }
 
 TEST(Duration, PrintsTheLargestUnitFirst) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/duration.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/scope.h"
@@ -82,8 +83,8 @@ class LeaderElector::Impl {
 
   // By our own clock: how long ago the record last changed here.
   bool IsValid() const {
-    const auto seconds = std::chrono::seconds(FindInt(spec(), {"leaseDurationSeconds"}, 0));
-    return observed_at_ + seconds > clock_.Steady();
+    const Duration duration = BoundedSeconds(FindInt(spec(), {"leaseDurationSeconds"}, 0));
+    return observed_at_ + duration > clock_.Steady();
   }
 
   void Renew() {

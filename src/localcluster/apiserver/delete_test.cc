@@ -60,6 +60,15 @@ TEST_F(DeleteTest, AShortenedPeriodNeverLiesInThePast) {
   EXPECT_EQ(kube::FindInt(sooner.json, {"metadata", "deletionGracePeriodSeconds"}), 1);
 }
 
+TEST_F(DeleteTest, APeriodThatNobodyMeansIsALongOne) {
+  CreateBoundPod("p");
+  TestAnswer deleted = server.Delete(pod + "?gracePeriodSeconds=9223372036854775807");
+  ASSERT_EQ(deleted.code, 200) << deleted.body;
+  EXPECT_GT(deleted.String({"metadata", "deletionTimestamp"}), "2100-01-01T00:00:00Z");
+  TestAnswer sooner = server.Delete(pod + "?gracePeriodSeconds=5");
+  EXPECT_EQ(sooner.String({"metadata", "deletionTimestamp"}), "2026-07-01T00:00:05Z");
+}
+
 TEST_F(DeleteTest, PodsThatDoNotRunGoAtOnce) {
   server.Post(kPodsPath, TestPod("p"));
   auto watch = server.Watch(std::string(kPodsPath) +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/duration.h"
 #include "kube/resources.h"
 #include "kube/time.h"
 #include "localcluster/apiserver/body.h"
@@ -134,9 +135,9 @@ void IssueToken(Core& core, Request& request) {
   const StatusOr<std::string> token = core.options.issue_token(
       LoadObject(core, *request.info, *account), *kube::Find(*body, {"spec"}));
   if (!token.ok()) return RespondError(core, request, token.status());
-  kube::At(*body, {"status"}) = json::object{
-      {"token", *token},
-      {"expirationTimestamp", kube::FormatTime(core.now() + std::chrono::seconds(seconds))}};
+  kube::At(*body, {"status"}) =
+      json::object{{"token", *token},
+                   {"expirationTimestamp", kube::FormatTime(core.now() + BoundedSeconds(seconds))}};
   Respond(core, request, 201, kube::Serialize(*body));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/duration.h"
 #include "base/log.h"
 #include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/list_options.h"
@@ -208,10 +209,10 @@ void Watches::Watch::Fail(const Status& status) {
 
 void Watches::Watch::SetTimers() {
   const int64_t asked = options_.timeout_seconds.value_or(0);
-  const int64_t seconds =
-      asked > 0 ? asked : kMinTimeout + static_cast<int64_t>(core_.random.Below(kMinTimeout));
-  deadline_ = core_.loop.clock().Steady() + std::chrono::seconds(seconds);
-  end_.Set(std::chrono::seconds(seconds), [this] { End(); });
+  const Duration timeout = BoundedSeconds(
+      asked > 0 ? asked : kMinTimeout + static_cast<int64_t>(core_.random.Below(kMinTimeout)));
+  deadline_ = core_.loop.clock().Steady() + timeout;
+  end_.Set(timeout, [this] { End(); });
   if (options_.bookmarks) ScheduleBookmark();
 }
 

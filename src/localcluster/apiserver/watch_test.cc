@@ -207,6 +207,12 @@ TEST_F(WatchTest, BookmarksComeEveryMinuteAndBeforeTheEnd) {
   EXPECT_THAT(plain->TakeEvents(), IsEmpty());
 }
 
+TEST_F(WatchTest, ATimeoutThatNobodyMeansIsALongOne) {
+  auto watch = server.Watch(From(now()) + "&timeoutSeconds=9223372036854775807");
+  server.loop.Advance(24h);
+  EXPECT_FALSE(watch->ended);
+}
+
 TEST_F(WatchTest, EndsByItselfWithinAnHour) {
   auto watch = server.Watch(From(now()));
   server.loop.Advance(29min);

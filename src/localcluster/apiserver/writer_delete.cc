@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/duration.h"
 #include "kube/resources.h"
 #include "kube/time.h"
 #include "localcluster/apiserver/crd/definition.h"
@@ -91,8 +92,7 @@ Grace ShortenGrace(Json& pod, const DeleteOptions& options, WallTime now) {
   int64_t wanted = *options.grace_seconds < 0 ? 1 : *options.grace_seconds;
   if (wanted >= current) return Grace::kPending;
   const auto end = kube::ParseTime(kube::FindString(pod, {"metadata", "deletionTimestamp"}));
-  WallTime sooner =
-      end.value_or(now) - std::chrono::seconds(current) + std::chrono::seconds(wanted);
+  WallTime sooner = end.value_or(now) - BoundedSeconds(current) + BoundedSeconds(wanted);
   if (sooner < now) {
     sooner = now;
     if (wanted != 0) wanted = 1;
@@ -106,7 +106,7 @@ Grace StartGrace(Json& pod, const DeleteOptions& options, WallTime now) {
   if (IsBeingDeleted(pod)) return ShortenGrace(pod, options, now);
   const int64_t period = GracePeriod(pod, options);
   json::object& meta = MetaOf(pod);
-  meta["deletionTimestamp"] = kube::FormatTime(now + std::chrono::seconds(period));
+  meta["deletionTimestamp"] = kube::FormatTime(now + BoundedSeconds(period));
   meta["deletionGracePeriodSeconds"] = period;
   BumpForDeletion(meta);
   return period == 0 ? Grace::kOver : Grace::kStarted;

@@ -26,10 +26,10 @@ constexpr char kNode[] =
     R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}","labels":{{"zone":"a"}}}},)"
     R"("status":{{"allocatable":{{"cpu":"32","memory":"128Gi","pods":"110"}}}}}})";
 
-// A server in a thread of its own, with nothing but the API in it.
+// A server in a thread of its own: with nothing but the API in it, or a cluster of some nodes.
 class Server {
  public:
-  explicit Server(bool in_memory) {
+  explicit Server(bool in_memory, int nodes = 0) : nodes_(nodes) {
     char name[] = "/tmp/koord-bench-XXXXXX";
     directory_ = mkdtemp(name);
     log::SetSink([](std::string_view) {});
@@ -49,14 +49,16 @@ class Server {
     LocalServerOptions options;
     options.data_dir = directory_;
     options.in_memory = in_memory;
-    options.cluster.nodes = 0;
-    options.cluster.without = {"controllers", "nodes", "scheduler"};
+    options.cluster.nodes = nodes_;
+    options.cluster.shapes = {*ParseNodeShape("cpu=32,memory=128Gi")};
+    if (nodes_ == 0) options.cluster.without = {"controllers", "nodes", "scheduler"};
     server_ = std::move(*LocalServer::Start(loop_, options));
     started.set_value(server_->kubeconfig());
     loop_.Run();
     server_.reset();
   }
 
+  const int nodes_;
   AsioLoop loop_;
   std::string directory_, kubeconfig_;
   std::unique_ptr<LocalServer> server_;
@@ -128,6 +130,38 @@ void CreatePods(benchmark::State& state, bool in_memory) {
 }
 BENCHMARK_CAPTURE(CreatePods, in_memory, true)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(CreatePods, durable, false)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+// From the first pod that is created to the last one that is bound, everything in one process:
+// clients, API server, scheduler and 1,000 nodes that run what they get.
+void PlacePods(benchmark::State& state) {
+  constexpr int kPods = 20000;
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto server = std::make_unique<Server>(true, 1000);
+    LoadGenerator load(*server);
+    state.ResumeTiming();
+    const int failed = load.Run(kPods, [](int i) {
+      return Post("/api/v1/namespaces/default/pods", fmt::format(kPod, fmt::format("p-{}", i)));
+    });
+    if (failed > 0) state.SkipWithError("requests failed");
+    for (bool all_bound = false; !all_bound;) {
+      kube::HttpRequest request;
+      request.target = "/api/v1/pods?fieldSelector=spec.nodeName%3D&limit=1";
+      load.transport().Send(std::move(request), std::chrono::seconds(30),
+                            [&](const StatusOr<kube::HttpResponse>& answer) {
+                              all_bound = answer.ok() && answer->body.ends_with("\"items\":[]}");
+                              load.loop().Schedule(std::chrono::milliseconds(20),
+                                                   [&] { load.loop().Stop(); });
+                            });
+      load.loop().Run();
+    }
+    state.PauseTiming();
+    server.reset();
+    state.ResumeTiming();
+  }
+  state.SetItemsProcessed(int64_t{kPods} * static_cast<int64_t>(state.iterations()));
+}
+BENCHMARK(PlacePods)->UseRealTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 
 void ListNodes(benchmark::State& state) {
   constexpr int kNodes = 5000;

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/duration.h"
 #include "base/log.h"
 #include "base/scaled_loop.h"
 #include "base/strings.h"
@@ -43,7 +44,7 @@ ServiceAccountTokens::Claims ClaimsOf(const kube::Json& account, const kube::Jso
   }
   const int64_t seconds = kube::FindInt(spec, {"expirationSeconds"}, kDefaultSeconds);
   claims.issued = now;
-  claims.expires = now + std::chrono::seconds(std::max(seconds, kLeastSeconds));
+  claims.expires = now + BoundedSeconds(std::max(seconds, kLeastSeconds));
   return claims;
 }
 

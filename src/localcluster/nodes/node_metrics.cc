@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "api/qos.h"
+#include "base/duration.h"
 #include "kube/quantity.h"
 
 namespace koord::localcluster {
@@ -129,12 +130,12 @@ ReportPolicy PolicyOf(const api::NodeMetricSpec& spec) {
   if (!spec.metric_collect_policy) return policy;
   const api::MetricCollectPolicy& given = *spec.metric_collect_policy;
   if (given.aggregate_duration_seconds) {
-    policy.aggregate = std::max<Duration>(std::chrono::seconds(*given.aggregate_duration_seconds),
-                                          kLeastAggregate);
+    policy.aggregate =
+        std::max<Duration>(BoundedSeconds(*given.aggregate_duration_seconds), kLeastAggregate);
   }
   if (given.report_interval_seconds) {
     policy.interval =
-        std::max<Duration>(std::chrono::seconds(*given.report_interval_seconds), kLeastInterval);
+        std::max<Duration>(BoundedSeconds(*given.report_interval_seconds), kLeastInterval);
   }
   if (given.node_aggregate_policy) policy.durations = given.node_aggregate_policy->durations;
   return policy;

@@ -16,6 +16,9 @@ namespace koord::localcluster {
 // The text of the shape that a node was made with; marks nodes that a simulation has made.
 inline constexpr const char* kShapeAnnotation = "local.koordinator.sh/shape";
 
+// "false" on a Node that somebody else has made: its NodeMetric is left to them.
+inline constexpr const char* kReportAnnotation = "local.koordinator.sh/report";
+
 // Addresses by a node's number: its own, and the range its pods get theirs from (1022 of them).
 std::string NodeAddress(uint32_t number);
 std::string PodRange(uint32_t number);

@@ -84,7 +84,8 @@ void NodeReporter::Report(const std::string& name, kube::WorkQueue::Finish done)
   const ReportPolicy policy = metric != nullptr ? PolicyOf(metric->spec) : ReportPolicy{};
   reports_.AddAfter(name, policy.interval);
   const kube::Json patch = Measure(*node, *machine, policy);
-  if (metric == nullptr) return done(true);
+  const bool silent = kube::ValueOf(node->metadata.annotations, kReportAnnotation) == "false";
+  if (metric == nullptr || silent) return done(true);
   client_.Patch(api::kNodeMetrics, {"", name}, kube::PatchType::kMerge, patch,
                 {.subresource = "status"}, [done](StatusOr<kube::Json>) { done(true); });
 }

@@ -291,21 +291,36 @@ bool EventMatches(const EventPattern& pattern, const Json& event) {
          matches(pattern.name, {"involvedObject", "name"});
 }
 
+// An event that repeats is counted by its recorder, in one of two places.
+int64_t TimesOf(const Json& event) {
+  int64_t times = 1;
+  for (const Json* count : {kube::Find(event, {"count"}), kube::Find(event, {"series", "count"})}) {
+    if (count != nullptr && count->is_int64()) times = std::max(times, count->get_int64());
+  }
+  return times;
+}
+
 StatusOr<Lines> Run::CheckEvent(const EventPattern& pattern) {
   ASSIGN_OR_RETURN(const Json list, List(kube::kEvents, "", {}));
+  int64_t times = 0;
   Lines others;
   for (const Json& event : *kube::FindArray(list, {"items"})) {
     const ObjectKey about{std::string(kube::FindString(event, {"involvedObject", "namespace"})),
                           std::string(kube::FindString(event, {"involvedObject", "name"}))};
     if (!environment_.Owns(kube::FindString(event, {"involvedObject", "kind"}), about)) continue;
-    if (EventMatches(pattern, event)) return Lines();
+    if (EventMatches(pattern, event)) times += TimesOf(event);
     others.push_back(fmt::format("  {} {}/{}: {}", kube::FindString(event, {"reason"}),
                                  kube::FindString(event, {"involvedObject", "kind"}),
                                  kube::FindString(event, {"involvedObject", "name"}),
                                  Trim(kube::FindString(event, {"message"}))));
   }
-  Lines lines{fmt::format("no event with reason {} for {}/{} and message {}", Quote(pattern.reason),
-                          pattern.kind, pattern.name, Quote(pattern.message))};
+  if (pattern.times ? times == *pattern.times : times > 0) return Lines();
+  const std::string what =
+      fmt::format("event with reason {} for {}/{} and message {}", Quote(pattern.reason),
+                  pattern.kind, pattern.name, Quote(pattern.message));
+  Lines lines{pattern.times
+                  ? fmt::format("{} recorded {} times, expected {}", what, times, *pattern.times)
+                  : "no " + what};
   if (!others.empty()) lines.push_back("  events there are:");
   for (const std::string& line : Shorten(others)) lines.push_back("  " + line);
   return lines;

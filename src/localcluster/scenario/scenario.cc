@@ -52,12 +52,15 @@ Status CheckPatterns(const Reader& at) {
 }
 
 StatusOr<EventPattern> ReadEvent(const Reader& at) {
-  RETURN_IF_ERROR(at.CheckMembers({"reason", "type", "message", "object"}));
+  RETURN_IF_ERROR(at.CheckMembers({"reason", "type", "message", "object", "times"}));
   RETURN_IF_ERROR(CheckPatterns(at));
   EventPattern event;
   ASSIGN_OR_RETURN(event.reason, at.String("reason"));
   ASSIGN_OR_RETURN(event.type, at.String("type"));
   ASSIGN_OR_RETURN(event.message, at.String("message"));
+  if (at.Member("times") != nullptr) {
+    ASSIGN_OR_RETURN(event.times, at.Integer("times"));
+  }
   ASSIGN_OR_RETURN(const std::string object, at.String("object"));
   if (object.empty()) return event;
   const size_t slash = object.find('/');

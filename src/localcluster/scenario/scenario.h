@@ -25,6 +25,7 @@ struct Target {
 struct EventPattern {
   std::string reason, type, message;  // exact, or /regex/; empty: any
   std::string kind, name;             // of the object concerned
+  std::optional<int64_t> times;       // how often, repetitions included; absent: at least once
 };
 
 struct Expectation {

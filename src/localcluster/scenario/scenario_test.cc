@@ -89,6 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "x.yaml:3: then[0]: is is required"},
         BadFile{"BrokenRegex", "name: x\nthen:\n  - event: {message: /(/}\n",
                 "x.yaml:3: then[0].event.message: not a regular expression"},
+        BadFile{"BadTimes", "name: x\nthen:\n  - event: {times: twice}\n",
+                "x.yaml:3: then[0].event.times: expected an integer"},
         BadFile{"BadObject", "name: x\nthen:\n  - event: {object: p}\n", "expected KIND/NAME"},
         BadFile{"BrokenYaml", "name: [x\n", "x.yaml:"},
         BadFile{"Empty", "", "x.yaml:1: no scenario"}),

@@ -3,6 +3,18 @@
 #include "scheduler/config/load_configuration.h"
 
 namespace koord::scenario {
+namespace {
+
+// What a scenario calls its scheduler's configuration can be of one kind only.
+kube::Json WithTypeMeta(kube::Json config) {
+  if (auto* members = config.if_object()) {
+    members->emplace("apiVersion", "kubescheduler.config.k8s.io/v1");
+    members->emplace("kind", "KubeSchedulerConfiguration");
+  }
+  return config;
+}
+
+}  // namespace
 
 StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Scenario& scenario) {
   std::unique_ptr<VirtualEnvironment> environment(new VirtualEnvironment());
@@ -12,8 +24,9 @@ StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Sc
   options.load = "flat";
   options.adopt_nodes = true;
   if (!scenario.scheduler_config.is_null()) {
-    ASSIGN_OR_RETURN(auto loaded, scheduler::LoadConfiguration(
-                                      kube::Serialize(scenario.scheduler_config), scenario.file));
+    const kube::Json config = WithTypeMeta(scenario.scheduler_config);
+    ASSIGN_OR_RETURN(auto loaded,
+                     scheduler::LoadConfiguration(kube::Serialize(config), scenario.file));
     options.scheduler = std::move(loaded.configuration);
   }
   ASSIGN_OR_RETURN(environment->cluster_,

@@ -14,8 +14,7 @@ CoreDriver::CoreDriver()
 
 StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configuration,
                                                        uint64_t seed) {
-  ASSIGN_OR_RETURN(const LoadedConfiguration loaded,
-                   LoadConfiguration(configuration, "benchmark"));
+  ASSIGN_OR_RETURN(const LoadedConfiguration loaded, LoadConfiguration(configuration, "benchmark"));
   ASSIGN_OR_RETURN(const ExpandedPlugins expanded,
                    ExpandPlugins(loaded.configuration, BuiltInPlugins()));
   auto driver = std::unique_ptr<CoreDriver>(new CoreDriver);
@@ -27,13 +26,11 @@ StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configur
                               .random = driver->random_,
                               .handle = driver.get(),
                               .profile = ""};
-  ASSIGN_OR_RETURN(
-      driver->lineup_,
-      MakeLineup(loaded.configuration.profiles.front(), expanded.profiles.front(),
-                 loaded.configuration.percentage_of_nodes_to_score, context));
-  driver->pipeline_ =
-      std::make_unique<Pipeline>(driver->lineup_, driver->ledger_, driver->nominated_,
-                                 driver->order_, driver->random_);
+  ASSIGN_OR_RETURN(driver->lineup_,
+                   MakeLineup(loaded.configuration.profiles.front(), expanded.profiles.front(),
+                              loaded.configuration.percentage_of_nodes_to_score, context));
+  driver->pipeline_ = std::make_unique<Pipeline>(
+      driver->lineup_, driver->ledger_, driver->nominated_, driver->order_, driver->random_);
   QueueProfile profile{.name = driver->lineup_.name, .pre_enqueue = driver->lineup_.pre_enqueue};
   for (const auto& plugin : driver->lineup_.plugins) {
     if (auto* requeue = dynamic_cast<RequeuePlugin*>(plugin.get())) {
@@ -94,11 +91,11 @@ bool CoreDriver::RowsAreIndependent(PodQuery& query) {
 }
 
 void CoreDriver::Preempt(const Attempt&, const std::string&,
-                         std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) {
+                         std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) {
   evicted_ += victims.size();
   loop_.Post([this, victims = std::move(victims), done = std::move(done)]() mutable {
     for (const auto& victim : victims) ledger_.RemovePod(victim->metadata.uid);
-    done();
+    done(true);
   });
 }
 

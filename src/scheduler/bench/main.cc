@@ -86,15 +86,11 @@ StatusOr<Result> Run(const Workload& workload, const Options& options) {
     driver->ledger().SetNode(std::make_shared<const kube::Node>(nodes.back()));
   }
   if (workload.objects) workload.objects(driver->objects(), nodes);
-  const auto drain = [&] {
-    while (driver->TryNext()) {
-    }
-  };
   const size_t init = options.init_pods.value_or(workload.default_init_pods);
   for (size_t i = 0; i < init; ++i) {
     driver->Add(std::make_shared<const kube::Pod>(workload.init_pod(i)));
+    driver->TryNext();
   }
-  drain();
   if (driver->bound() != init) {
     return FailedPrecondition("only {} of {} pods fit before measuring", driver->bound(), init);
   }

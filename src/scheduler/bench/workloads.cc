@@ -105,7 +105,8 @@ kube::Pod DiversePod(size_t i) {
   kube::Pod pod = PodWith("pod", i, 50 + static_cast<int64_t>(i * 7 % 200),
                           100 + static_cast<int64_t>(i * 13 % 900));
   pod.metadata.labels = {{"app", fmt::format("app-{}", i)}};
-  if (i % 3 == 0) pod.spec.node_selector = {{std::string(kZone), fmt::format("zone-{}", i % kZones)}};
+  if (i % 3 == 0)
+    pod.spec.node_selector = {{std::string(kZone), fmt::format("zone-{}", i % kZones)}};
   return pod;
 }
 

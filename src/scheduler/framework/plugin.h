@@ -145,6 +145,9 @@ class ScorePlugin : public virtual Plugin {
   virtual Verdict PreScore(PodQuery&, std::span<const uint8_t> /*feasible*/) {
     return Verdict::Success();
   }
+  // The raw score, if it is the same for all rows there are or may come to be; then rows are not
+  // scored one by one. Must stay true until VersionFor moves. Not asked of wide plugins.
+  virtual std::optional<int64_t> SameForAll(const PodQuery&) { return {}; }
   // scores[i] = the raw score of row rows.begin + i. Rows that are not feasible may get anything.
   virtual void Score(const PodQuery& query, RowRange rows, int64_t* scores) = 0;
 

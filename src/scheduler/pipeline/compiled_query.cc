@@ -11,12 +11,18 @@
 namespace koord::scheduler {
 namespace {
 
-KOORD_HOT void SetWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
-  for (size_t i = 0; i < n; ++i) sum[i] = weight * scores[i];
+KOORD_HOT void AddProducts(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
+  for (size_t i = 0; i < n; ++i) sum[i] += weight * scores[i];
 }
 
-KOORD_HOT void AddWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
-  for (size_t i = 0; i < n; ++i) sum[i] += weight * scores[i];
+KOORD_HOT void Add(int64_t* sum, const int64_t* scores, size_t n) {
+  for (size_t i = 0; i < n; ++i) sum[i] += scores[i];
+}
+
+// Most weights are 1, and multiplying 64-bit numbers costs several times what adding them does.
+void AddWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
+  if (weight == 1) return Add(sum, scores, n);
+  AddProducts(sum, scores, weight, n);
 }
 
 KOORD_HOT void MaskInfeasible(int64_t* totals, const uint8_t* feasible, size_t n) {
@@ -190,7 +196,8 @@ bool CompiledQuery::RefreshRows() {
     return true;
   }
   for (const NodeRow row : *changed) {
-    best_.Set(row, ok_[row] ? base_[row] + NormalizedScore(row) : BestRows::kInfeasible);
+    best_.Set(row,
+              ok_[row] ? constant_ + base_[row] + NormalizedScore(row) : BestRows::kInfeasible);
   }
   return true;
 }
@@ -205,32 +212,51 @@ void CompiledQuery::Rebuild() {
   FilterSpecialRows(ok_.data());
 
   scores_.assign(plan_.profile.plugins.size(), 0);
+  constant_ = 0;
   score_error_ = Verdict::Success();
-  const auto takes_part = [&](const PluginLineup::Scorer& scorer) {
-    const Verdict verdict = scorer.plugin->PreScore(*query_, {});
-    scores_[scorer.plugin->slot()] = verdict.ok() ? 1 : 0;
-    if (!verdict.ok() && verdict.code != Code::kSkip && score_error_.ok()) {
-      score_error_ = Verdict::Error(fmt::format("running PreScore plugin \"{}\": {}",
-                                                scorer.plugin->name(), verdict.Message()));
-    }
-    return verdict.ok();
-  };
-  bool first = true;
+  bool has_base = false;
   for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
-    if (!takes_part(scorer)) continue;
-    scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
-    (first ? SetWeighted : AddWeighted)(base_.data(), scratch_.scores.data(), scorer.weight, rows);
-    first = false;
+    if (!TakesPart(scorer)) continue;
+    if (!has_base && scorer.weight == 1) {
+      scorer.plugin->Score(*query_, nodes_.all(), base_.data());
+    } else {
+      if (!has_base) std::ranges::fill(base_, 0);
+      scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
+      AddWeighted(base_.data(), scratch_.scores.data(), scorer.weight, rows);
+    }
+    has_base = true;
   }
-  if (first) std::ranges::fill(base_, 0);
+  if (!has_base) std::ranges::fill(base_, 0);
   for (size_t i = 0; i < raw_.size(); ++i) {
-    if (!takes_part(plan_.normalized_scorers[i])) continue;
+    if (!TakesPart(plan_.normalized_scorers[i])) continue;
     plan_.normalized_scorers[i].plugin->Score(*query_, nodes_.all(), raw_[i].data());
     raw_[i].CountAll(ok_.data(), RangeOf(raw_[i].data(), ok_.data(), rows));
   }
   // Totals follow, unless a wide pass makes them.
   wide_active_ = true;
   wide_versions_.clear();
+}
+
+// Whether a scorer must look at rows. One that has the same to say of all of them is done here.
+bool CompiledQuery::TakesPart(const PluginLineup::Scorer& scorer) {
+  ScorePlugin& plugin = *scorer.plugin;
+  const Verdict verdict = plugin.PreScore(*query_, {});
+  if (verdict.code == Code::kSkip) return false;
+  if (!verdict.ok()) {
+    if (score_error_.ok()) {
+      score_error_ = Verdict::Error(
+          fmt::format("running PreScore plugin \"{}\": {}", plugin.name(), verdict.Message()));
+    }
+    return false;
+  }
+  if (const std::optional<int64_t> same = plugin.SameForAll(*query_)) {
+    int64_t score = *same;
+    if (plugin.normalizes()) plugin.Normalize(*query_, {*same, *same}, {&score, 1});
+    constant_ += scorer.weight * score;
+    return false;
+  }
+  scores_[plugin.slot()] = 1;
+  return true;
 }
 
 void CompiledQuery::RefreshRow(NodeRow row) {
@@ -369,7 +395,7 @@ bool CompiledQuery::WideVersionsMoved() {
 void CompiledQuery::TotalRows(const uint8_t* feasible) {
   const size_t rows = ok_.size();
   // A score that all rows share is the same number for every row.
-  int64_t shared = 0;
+  int64_t shared = constant_;
   for (size_t i = 0; i < raw_.size(); ++i) {
     const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
     if (!scores_[scorer.plugin->slot()] || !raw_[i].uniform()) continue;
@@ -582,7 +608,8 @@ std::span<const RowDiagnosis> CompiledQuery::DiagnoseAll(std::string_view uid) {
   } else {
     for (NodeRow row = 0; row < nodes_.rows(); ++row) DiagnoseRow(row, uid);
   }
-  diagnosed_at_ = nodes_.log_end();
+  // What rests on other rows, as long as it does, is not kept until it no longer does.
+  diagnosed_at_ = keeps ? std::optional(nodes_.log_end()) : std::nullopt;
   // A row that is promised to the pod itself looks different to it than to its like.
   if (const auto own = nodes_.Find(nominated_.NodeOf(uid))) {
     DiagnoseRow(*own, uid);

@@ -102,6 +102,7 @@ class CompiledQuery {
   void Resize();
   bool RefreshRows();  // whether anything changed
   void Rebuild();
+  bool TakesPart(const PluginLineup::Scorer& scorer);
   void RefreshRow(NodeRow row);
   void FilterSpecialRows(uint8_t* keep);
   bool IsSpecial(NodeRow row) const;
@@ -135,7 +136,8 @@ class CompiledQuery {
 
   std::optional<uint64_t> log_position_;  // nothing: rows were never looked at
   std::vector<uint8_t> ok_;               // passes all row filters
-  std::vector<int64_t> base_;             // sum of the plain scores, weighed
+  std::vector<int64_t> base_;             // sum of the plain scores, weighed, without constant_
+  int64_t constant_ = 0;                  // what scorers add to every row alike, weighed
   std::vector<RawScores> raw_;            // of the normalised scorers
   std::vector<ScoreRange> ranges_;        // that the totals rest on
   std::vector<uint8_t> scores_;           // by slot: the scorer takes part

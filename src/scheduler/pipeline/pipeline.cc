@@ -24,28 +24,37 @@ void Pipeline::BeginCycle(WallTime now) {
 CompiledQuery& Pipeline::QueryFor(const ShapePtr& shape) {
   if (shape->id == last_shape_ && last_query_->IsCurrent()) return *last_query_;
   const auto found = queries_.find(shape->id);
-  CompiledQuery* query = nullptr;
-  if (found != queries_.end()) {
-    query = found->second.query.get();
-    uses_.splice(uses_.begin(), uses_, found->second.use);
-    if (!query->IsCurrent()) query->Compile(shape);
-  } else {
-    std::unique_ptr<CompiledQuery> made;
-    if (queries_.size() >= kept_shapes_) {  // its buffers are used again
-      made = std::move(queries_.find(uses_.back())->second.query);
-      queries_.erase(uses_.back());
-      uses_.pop_back();
-    } else {
-      made = std::make_unique<CompiledQuery>(plan_, ledger_.nodes(), nominated_, scratch_);
-    }
-    made->Compile(shape);
-    query = made.get();
-    uses_.push_front(shape->id);
-    queries_.emplace(shape->id, Kept{std::move(made), uses_.begin()});
-  }
+  CompiledQuery& query = found != queries_.end() ? Use(found->second) : Keep(shape);
+  if (found != queries_.end() && !query.IsCurrent()) query.Compile(shape);
   last_shape_ = shape->id;
-  last_query_ = query;
-  return *query;
+  last_query_ = &query;
+  return query;
+}
+
+CompiledQuery& Pipeline::Use(Kept& kept) {
+  used_.splice(used_.begin(), kept.seen_again ? used_ : new_, kept.use);
+  kept.seen_again = true;
+  if (used_.size() > kept_shapes_) {
+    queries_.erase(used_.back());
+    used_.pop_back();
+  }
+  return *kept.query;
+}
+
+CompiledQuery& Pipeline::Keep(const ShapePtr& shape) {
+  std::unique_ptr<CompiledQuery> made;
+  if (new_.size() >= kNewShapes) {  // its buffers are used again
+    made = std::move(queries_.find(new_.back())->second.query);
+    queries_.erase(new_.back());
+    new_.pop_back();
+  } else {
+    made = std::make_unique<CompiledQuery>(plan_, ledger_.nodes(), nominated_, scratch_);
+  }
+  made->Compile(shape);
+  CompiledQuery& query = *made;
+  new_.push_front(shape->id);
+  queries_.emplace(shape->id, Kept{std::move(made), new_.begin()});
+  return query;
 }
 
 std::vector<NodeRow> Pipeline::RowsOf(const std::vector<std::string>& names) const {

@@ -32,8 +32,9 @@ struct Decision {
 
 // Finds the node for one pod after another, for one profile.
 //
-// What is found out about a shape is kept for a number of shapes that were asked about last; asking
-// again costs what has changed in between.
+// What is found out about a shape is kept for a number of shapes; asking again costs what has
+// changed in between. Shapes that are asked about once push out each other only, so that a stream
+// of pods without their like neither costs those that have any, nor leaves the processor's cache.
 class Pipeline {
  public:
   // `kept_shapes`: each costs some 30 bytes a node.
@@ -75,8 +76,12 @@ class Pipeline {
   struct Kept {
     std::unique_ptr<CompiledQuery> query;
     std::list<uint32_t>::iterator use;
+    bool seen_again = false;
   };
+  static constexpr size_t kNewShapes = 4;
 
+  CompiledQuery& Use(Kept& kept);
+  CompiledQuery& Keep(const ShapePtr& shape);
   Decision DecideAmong(CompiledQuery& query, const std::vector<NodeRow>& rows, size_t enough,
                        const kube::Pod& pod);
   std::vector<NodeRow> RowsOf(const std::vector<std::string>& names) const;
@@ -91,7 +96,8 @@ class Pipeline {
   const size_t kept_shapes_;
   CompiledQuery::Scratch scratch_;
   absl::flat_hash_map<uint32_t, Kept> queries_;  // by shape id
-  std::list<uint32_t> uses_;                     // shape ids, last used first
+  std::list<uint32_t> new_;                      // ids of shapes that were asked about once
+  std::list<uint32_t> used_;                     // of the others; last used first, both
   uint32_t last_shape_ = 0;
   CompiledQuery* last_query_ = nullptr;
   size_t next_start_ = 0;  // where to go on looking, if not all nodes are looked at

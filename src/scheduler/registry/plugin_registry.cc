@@ -20,12 +20,15 @@
 #include "scheduler/plugins/node_resources_fit/node_resources_fit.h"
 #include "scheduler/plugins/node_resources_fit_plus/node_resources_fit_plus.h"
 #include "scheduler/plugins/node_unschedulable/node_unschedulable.h"
+#include "scheduler/plugins/node_volume_limits/node_volume_limits.h"
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
 #include "scheduler/plugins/priority_sort/priority_sort.h"
 #include "scheduler/plugins/scarce_resource_avoidance/scarce_resource_avoidance.h"
 #include "scheduler/plugins/scheduling_gates/scheduling_gates.h"
 #include "scheduler/plugins/scheduling_hint/scheduling_hint.h"
 #include "scheduler/plugins/taint_toleration/taint_toleration.h"
+#include "scheduler/plugins/volume_binding/volume_binding.h"
+#include "scheduler/plugins/volume_restrictions/volume_restrictions.h"
 #include "scheduler/plugins/volume_zone/volume_zone.h"
 
 namespace koord::scheduler {
@@ -97,12 +100,15 @@ const std::vector<Entry>& Entries() {
       WithArgs<NodeResourcesFit, NodeResourcesFitArgs>(),
       WithArgs<NodeResourcesFitPlus, NodeResourcesFitPlusArgs>(),
       Plain<NodeUnschedulable>(),
+      Plain<NodeVolumeLimits>(),
       WithArgs<PodTopologySpread, PodTopologySpreadArgs>(),
       Plain<PrioritySort>(),
       WithArgs<ScarceResourceAvoidance, ScarceResourceAvoidanceArgs>(),
       Plain<SchedulingGates>(),
       WithArgs<SchedulingHint, SchedulingHintArgs>(),
       Plain<TaintToleration>(),
+      WithArgs<VolumeBinding, VolumeBindingArgs>(),
+      Plain<VolumeRestrictions>(),
       Plain<VolumeZone>(),
   };
   return kEntries;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "base/hot.h"
 #include "scheduler/scoring/to_double.h"
@@ -72,6 +73,55 @@ KOORD_HOT void DivideLoop(const int32_t* sums, const int32_t* weights, int64_t i
   }
 }
 
+// Both resources of a pair at once, the usual case: if every row has both, and if dividing by their
+// weights is multiplying by a power of two. Returns the bits of all divisors together (see
+// PercentLoop); negative where a row lacks one of them.
+template <Share kShare>
+[[gnu::always_inline]] inline int64_t PairLoop(const ShareTerm& a, const ShareTerm& b, size_t begin,
+                                               size_t n, int64_t* scores) {
+  const int64_t* have_a = a.allocatable + begin;
+  const int64_t* have_b = b.allocatable + begin;
+  const int64_t* used_a = a.used + begin;
+  const int64_t* used_b = b.used + begin;
+  const auto weight_a = static_cast<double>(a.weight);
+  const auto weight_b = static_cast<double>(b.weight);
+  const double share_of_one = 1 / (weight_a + weight_b);
+  const auto percent = [](int64_t have, int64_t use) __attribute__((always_inline)) {
+    const int64_t part = kShare == Share::kFree ? have - use : use < have ? use : have;
+    return static_cast<double>(
+        static_cast<int32_t>(ToDouble(part > 0 ? part : 0) * 100 / ToDouble(have > 0 ? have : 1)));
+  };
+  int64_t bits = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const double sum = percent(have_a[i], used_a[i] + a.more) * weight_a +
+                       percent(have_b[i], used_b[i] + b.more) * weight_b;
+    scores[i] = static_cast<int32_t>(sum * share_of_one);
+    bits |= have_a[i] | have_b[i] | (have_a[i] - 1) | (have_b[i] - 1);
+  }
+  return bits;
+}
+
+KOORD_HOT int64_t FreePairs(const ShareTerm& a, const ShareTerm& b, size_t begin, size_t n,
+                            int64_t* scores) {
+  return PairLoop<Share::kFree>(a, b, begin, n, scores);
+}
+
+KOORD_HOT int64_t UsedPairs(const ShareTerm& a, const ShareTerm& b, size_t begin, size_t n,
+                            int64_t* scores) {
+  return PairLoop<Share::kUsed>(a, b, begin, n, scores);
+}
+
+// False if the block must be done in the general way.
+bool ScorePairs(std::span<const ShareTerm> terms, RowRange block, int64_t* scores) {
+  if (terms.size() != 2 || terms[0].share != terms[1].share ||
+      !std::has_single_bit(static_cast<uint64_t>(terms[0].weight + terms[1].weight))) {
+    return false;
+  }
+  auto* const pass = terms[0].share == Share::kFree ? FreePairs : UsedPairs;
+  const int64_t bits = pass(terms[0], terms[1], block.begin, block.size(), scores);
+  return bits >= 0 && bits < kExactInDouble;
+}
+
 // Weights beyond what configurations may say.
 void WeightedPercentsOfLargeWeights(std::span<const ShareTerm> terms, Absent absent,
                                     int64_t if_none, RowRange rows, int64_t* scores) {
@@ -117,6 +167,7 @@ void WeightedPercents(std::span<const ShareTerm> terms, Absent absent, int64_t i
   }
   std::array<int32_t, kScoreBlock> percents, sums, weights;
   ForEachBlock(rows, [&](RowRange block) {
+    if (ScorePairs(terms, block, scores + (block.begin - rows.begin))) return;
     const size_t n = block.size();
     std::fill_n(sums.begin(), n, 0);
     std::fill_n(weights.begin(), n, 0);

@@ -34,6 +34,16 @@ std::shared_ptr<const kube::Node> NodeOf(std::string_view yaml) {
   return std::make_shared<const kube::Node>(std::move(node));
 }
 
+std::vector<std::string_view> WantedEvents(const RequeuePlugin& plugin) {
+  std::vector<std::string_view> wanted;
+  for (size_t i = 0; i < kEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    if (kind != EventKind::kForced && plugin.Wants(kind)) wanted.push_back(ToString(kind));
+  }
+  std::ranges::sort(wanted);
+  return wanted;
+}
+
 std::unique_ptr<PodQuery> PluginBed::Query(Plugin& plugin, std::string_view pod_yaml) {
   return Query(plugin, PodOf(pod_yaml));
 }

@@ -23,6 +23,9 @@ std::shared_ptr<const kube::Pod> PodOf(std::string_view yaml);
 // A node with 110 pods unless it says otherwise.
 std::shared_ptr<const kube::Node> NodeOf(std::string_view yaml);
 
+// The kinds of events that a plugin cares about, sorted by name.
+std::vector<std::string_view> WantedEvents(const RequeuePlugin& plugin);
+
 class PluginBed {
  public:
   PluginBed() = default;

@@ -26,6 +26,43 @@ void AddContainer(const Json& container, Ask& ask) {
   }
 }
 
+// Adds what `keys` of the term say about the pod's own labels to its selector.
+void MergeKeys(const Json& pod, json::object& term, std::string_view keys,
+               std::string_view operation) {
+  json::object* selector = ObjectAt(term, "labelSelector");
+  const json::array* names = ArrayAt(term, keys);
+  if (selector == nullptr || names == nullptr) return;
+  for (const Json& name : *names) {
+    if (!name.is_string()) continue;
+    const Json* value =
+        kube::Find(pod, {"metadata", "labels", std::string_view(name.get_string())});
+    if (value == nullptr) continue;
+    Json& expressions = (*selector)["matchExpressions"];
+    if (!expressions.is_array()) expressions.emplace_array();
+    expressions.get_array().push_back(
+        json::object{{"key", name}, {"operator", operation}, {"values", json::array{*value}}});
+  }
+}
+
+// matchLabelKeys and mismatchLabelKeys of affinity terms are short for requirements that differ
+// from pod to pod of the same template.
+void MergeLabelKeys(Json& pod) {
+  const auto merge = [&pod](json::object& term) {
+    MergeKeys(pod, term, "matchLabelKeys", "In");
+    MergeKeys(pod, term, "mismatchLabelKeys", "NotIn");
+  };
+  for (const char* kind : {"podAffinity", "podAntiAffinity"}) {
+    Json* affinity = kube::Find(pod, {"spec", "affinity", kind});
+    if (affinity == nullptr || !affinity->is_object()) continue;
+    json::object& terms = affinity->get_object();
+    ForEachObject(terms, "requiredDuringSchedulingIgnoredDuringExecution", merge);
+    ForEachObject(terms, "preferredDuringSchedulingIgnoredDuringExecution",
+                  [&merge](json::object& weighted) {
+                    if (auto* term = ObjectAt(weighted, "podAffinityTerm")) merge(*term);
+                  });
+  }
+}
+
 void SetLabel(Json& object, std::string_view key, std::string_view value) {
   kube::At(object, {"metadata", "labels", key}) = value;
 }
@@ -60,6 +97,7 @@ void AlignPodIps(Json& pod) {
 }
 
 void PreparePodCreate(Json& pod) {
+  MergeLabelKeys(pod);
   json::object status{{"phase", "Pending"}, {"qosClass", PodQosClass(pod)}};
   const json::array* gates = kube::FindArray(pod, {"spec", "schedulingGates"});
   if (gates != nullptr && !gates->empty()) {

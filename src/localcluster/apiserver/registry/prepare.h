@@ -6,7 +6,8 @@
 // What the server itself decides about a new or changed object, whatever the client sent.
 namespace koord::apiserver {
 
-// phase Pending, the QoS class, and the condition that tells of scheduling gates.
+// phase Pending, the QoS class, the condition that tells of scheduling gates, and the selectors of
+// affinity terms completed by matchLabelKeys and mismatchLabelKeys.
 void PreparePodCreate(kube::Json& pod);
 void PreparePodUpdate(kube::Json& pod, const kube::Json& old);
 // Guaranteed, Burstable or BestEffort, from the resources of its containers.

@@ -117,9 +117,7 @@ class Rollout {
     return highest + 1;
   }
 
-  std::string MaxReplicas() const {
-    return std::to_string(WantedBy(deployment_) + LimitsOf(deployment_).max_surge);
-  }
+  std::string MaxReplicas() const { return std::to_string(MostReplicas(deployment_)); }
 
   kube::json::object SizeAnnotations() const {
     return {{kDesiredReplicas, std::to_string(WantedBy(deployment_))},

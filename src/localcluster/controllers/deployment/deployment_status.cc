@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "localcluster/controllers/common/replica_limit.h"
+
 namespace koord::localcluster {
 namespace {
 
@@ -57,7 +59,8 @@ void CountReplicas(const RolloutState& state, DeploymentStatus& status) {
     status.available_replicas += set->status.available_replicas;
   }
   status.updated_replicas = state.newest != nullptr ? state.newest->status.replicas : 0;
-  status.unavailable_replicas = std::max(TotalWanted(state.sets) - status.available_replicas, 0);
+  const int64_t unavailable = TotalWanted(state.sets) - status.available_replicas;
+  status.unavailable_replicas = ToReplicas(std::max<int64_t>(unavailable, 0));
 }
 
 void SetAvailable(const RolloutState& state, DeploymentStatus& status) {

@@ -22,11 +22,11 @@ ReplicaSetList OldestFirst(ReplicaSetList sets) {
 
 // Takes up to `spare` replicas from the sets, each no lower than `keep` leaves it.
 template <class Keep>
-int32_t Take(std::vector<Resize>& sizes, int32_t spare, Keep keep) {
-  int32_t taken = 0;
+int64_t Take(std::vector<Resize>& sizes, int64_t spare, Keep keep) {
+  int64_t taken = 0;
   for (Resize& resize : sizes) {
-    const int32_t from_this =
-        std::clamp(resize.replicas - keep(*resize.set), 0, std::max(spare - taken, 0));
+    const int32_t most = ToReplicas(std::max<int64_t>(spare - taken, 0));
+    const int32_t from_this = std::clamp(resize.replicas - keep(*resize.set), 0, most);
     resize.replicas -= from_this;
     taken += from_this;
   }
@@ -39,14 +39,14 @@ void DropUnchanged(std::vector<Resize>& sizes) {
 
 }  // namespace
 
-int32_t TotalWanted(const ReplicaSetList& sets) {
-  int32_t total = 0;
+int64_t TotalWanted(const ReplicaSetList& sets) {
+  int64_t total = 0;
   for (const ReplicaSetPtr& set : sets) total += WantedBy(*set);
   return total;
 }
 
-int32_t TotalAvailable(const ReplicaSetList& sets) {
-  int32_t total = 0;
+int64_t TotalAvailable(const ReplicaSetList& sets) {
+  int64_t total = 0;
   for (const ReplicaSetPtr& set : sets) total += set->status.available_replicas;
   return total;
 }
@@ -67,12 +67,16 @@ RolloutLimits LimitsOf(const kube::Deployment& deployment) {
   return limits;
 }
 
+int32_t MostReplicas(const kube::Deployment& deployment) {
+  return ToReplicas(int64_t{WantedBy(deployment)} + LimitsOf(deployment).max_surge);
+}
+
 int32_t NewSetSize(const kube::Deployment& deployment, const ReplicaSetList& all, int32_t current) {
   const int32_t wanted = WantedBy(deployment);
   if (!IsRolling(deployment)) return wanted;
   if (current >= wanted) return wanted;
-  const int32_t room = wanted + LimitsOf(deployment).max_surge - TotalWanted(all);
-  return room <= 0 ? current : current + std::min(room, wanted - current);
+  const int64_t room = MostReplicas(deployment) - TotalWanted(all);
+  return room <= 0 ? current : ToReplicas(std::min<int64_t>(current + room, wanted));
 }
 
 std::vector<Resize> ShrinkOldSets(const kube::Deployment& deployment, const ReplicaSetList& old,
@@ -81,10 +85,10 @@ std::vector<Resize> ShrinkOldSets(const kube::Deployment& deployment, const Repl
   for (const ReplicaSetPtr& set : OldestFirst(old)) sizes.push_back({set, WantedBy(*set)});
   const int32_t least = WantedBy(deployment) - LimitsOf(deployment).max_unavailable;
   const int32_t new_missing = WantedBy(newest) - newest.status.available_replicas;
-  const int32_t spare = TotalWanted(old) + WantedBy(newest) - least - new_missing;
-  const int32_t idle =
+  const int64_t spare = TotalWanted(old) + WantedBy(newest) - least - new_missing;
+  const int64_t idle =
       Take(sizes, spare, [](const auto& set) { return set.status.available_replicas; });
-  const int32_t available = TotalAvailable(old) + newest.status.available_replicas;
+  const int64_t available = TotalAvailable(old) + newest.status.available_replicas;
   Take(sizes, std::min(spare - idle, available - least), [](const auto&) { return 0; });
   DropUnchanged(sizes);
   return sizes;
@@ -93,8 +97,8 @@ std::vector<Resize> ShrinkOldSets(const kube::Deployment& deployment, const Repl
 std::vector<Resize> ScaleInProportion(const kube::Deployment& deployment,
                                       const ReplicaSetList& sets) {
   const int32_t wanted = WantedBy(deployment);
-  const int32_t allowed = wanted > 0 ? wanted + LimitsOf(deployment).max_surge : 0;
-  int32_t rest = allowed - TotalWanted(sets);
+  const int32_t allowed = wanted > 0 ? MostReplicas(deployment) : 0;
+  int64_t rest = allowed - TotalWanted(sets);
   std::vector<Resize> sizes;
   for (const ReplicaSetPtr& set : sets) sizes.push_back({set, WantedBy(*set)});
   // Larger sets take their share first; among equals the newest when growing, else the oldest.
@@ -105,12 +109,15 @@ std::vector<Resize> ScaleInProportion(const kube::Deployment& deployment,
   for (Resize& resize : sizes) {
     const int32_t before = IntAnnotation(resize.set->metadata, kMaxReplicas).value_or(wanted);
     const double share = before > 0 ? double(resize.replicas) * allowed / before : 0;
-    const int32_t change = static_cast<int32_t>(std::lround(share)) - resize.replicas;
-    const int32_t given = rest > 0 ? std::clamp(change, 0, rest) : std::clamp(change, rest, 0);
-    resize.replicas += given;
+    const int64_t change = std::llround(share) - resize.replicas;
+    const int64_t given =
+        std::clamp(change, std::min<int64_t>(rest, 0), std::max<int64_t>(rest, 0));
+    resize.replicas = ToReplicas(resize.replicas + given);
     rest -= given;
   }
-  if (!sizes.empty()) sizes.front().replicas = std::max(sizes.front().replicas + rest, 0);
+  if (!sizes.empty()) {
+    sizes.front().replicas = ToReplicas(std::max<int64_t>(sizes.front().replicas + rest, 0));
+  }
   return sizes;
 }
 

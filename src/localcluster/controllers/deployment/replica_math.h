@@ -21,8 +21,8 @@ inline int32_t WantedBy(const kube::Deployment& deployment) {
   return deployment.spec.replicas.value_or(1);
 }
 inline int32_t WantedBy(const kube::ReplicaSet& set) { return set.spec.replicas.value_or(1); }
-int32_t TotalWanted(const ReplicaSetList& sets);
-int32_t TotalAvailable(const ReplicaSetList& sets);
+int64_t TotalWanted(const ReplicaSetList& sets);
+int64_t TotalAvailable(const ReplicaSetList& sets);
 
 inline bool IsRolling(const kube::Deployment& deployment) {
   return deployment.spec.strategy.type != "Recreate";
@@ -36,6 +36,8 @@ struct RolloutLimits {
   int32_t max_unavailable = 0;
 };
 RolloutLimits LimitsOf(const kube::Deployment& deployment);
+// How many replicas there may be in the middle of a rollout.
+int32_t MostReplicas(const kube::Deployment& deployment);
 
 // A set and the size it should get.
 struct Resize {

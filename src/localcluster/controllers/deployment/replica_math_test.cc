@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster {
@@ -80,6 +82,14 @@ TEST(NewSetSize, GrowsIntoWhatTheSurgeLeaves) {
     const ReplicaSetList all = {Set("old", c.old, c.old), Set("new", c.current, 0)};
     EXPECT_EQ(NewSetSize(Rolling(c.wanted, c.surge, 0), all, c.current), c.size) << c.name;
   }
+}
+
+TEST(NewSetSize, StaysWithinWhatCountsReplicas) {
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  const kube::Deployment huge = Rolling(kMost, "100%", "0%");
+  EXPECT_EQ(MostReplicas(huge), kMost);
+  EXPECT_EQ(NewSetSize(huge, {Set("old", kMost, 0), Set("new", 1, 0)}, 1), 1);
+  EXPECT_EQ(NewSetSize(huge, {Set("new", 1, 0)}, 1), kMost);
 }
 
 TEST(ShrinkOldSets, KeepsEnoughAvailable) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kube/resources.h"
+#include "localcluster/controllers/common/replica_limit.h"
 
 namespace koord::localcluster {
 namespace {
@@ -28,9 +29,9 @@ StatusOr<int32_t> SummedScale(const DisruptionInput& input) {
     ASSIGN_OR_RETURN(const std::optional<PodScale> scale, input.scale_of(*pod));
     if (scale) workloads[scale->workload_uid] = scale->replicas;
   }
-  int32_t sum = 0;
+  int64_t sum = 0;
   for (const auto& [uid, replicas] : workloads) sum += replicas;
-  return sum;
+  return ToReplicas(sum);
 }
 
 StatusOr<Need> NeedOf(const DisruptionInput& input) {
@@ -40,7 +41,7 @@ StatusOr<Need> NeedOf(const DisruptionInput& input) {
     ASSIGN_OR_RETURN(need.expected, SummedScale(input));
     ASSIGN_OR_RETURN(const int64_t may_lack,
                      spec.max_unavailable->Scale(need.expected, IntOrString::Rounding::kCeil));
-    need.desired = static_cast<int32_t>(std::max<int64_t>(need.expected - may_lack, 0));
+    need.desired = ToReplicas(std::max<int64_t>(need.expected - may_lack, 0));
   } else if (spec.min_available) {
     need.expected = static_cast<int32_t>(input.pods.size());
     if (!spec.min_available->is_int()) {
@@ -48,7 +49,7 @@ StatusOr<Need> NeedOf(const DisruptionInput& input) {
     }
     ASSIGN_OR_RETURN(const int64_t least,
                      spec.min_available->Scale(need.expected, IntOrString::Rounding::kCeil));
-    need.desired = static_cast<int32_t>(least);
+    need.desired = ToReplicas(least);
   }
   return need;
 }

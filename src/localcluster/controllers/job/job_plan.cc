@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/duration.h"
 #include "kube/resources.h"
 #include "localcluster/controllers/job/index_set.h"
 #include "localcluster/controllers/job/job_pod.h"
@@ -135,7 +136,7 @@ class JobPlanner {
   std::optional<WallTime> Deadline() const {
     if (!job_.spec.active_deadline_seconds || !status_.start_time) return std::nullopt;
     if (job_.spec.suspend.value_or(false)) return std::nullopt;
-    return *status_.start_time + std::chrono::seconds(*job_.spec.active_deadline_seconds);
+    return *status_.start_time + BoundedSeconds(*job_.spec.active_deadline_seconds);
   }
 
   // The verdict becomes final when the last pod has come to its end and is counted.

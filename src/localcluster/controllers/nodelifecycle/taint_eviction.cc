@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/duration.h"
 #include "kube/resources.h"
 #include "localcluster/controllers/common/disruption_mark.h"
 #include "localcluster/controllers/common/pod_state.h"
@@ -29,7 +30,7 @@ std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
       if (!kube::Tolerates(toleration, taint)) continue;
       tolerated = true;
       if (!toleration.toleration_seconds) continue;
-      const auto span = std::chrono::seconds(std::max<int64_t>(*toleration.toleration_seconds, 0));
+      const Duration span = BoundedSeconds(std::max<int64_t>(*toleration.toleration_seconds, 0));
       const WallTime end = taint.time_added.value_or(since) + span;
       leave = leave ? std::min(*leave, end) : end;
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "base/strings.h"
@@ -17,6 +18,8 @@ namespace {
 using kube::Json;
 
 constexpr int32_t kDefaultHistory = 10;
+// More come when these have been seen.
+constexpr int kMostAtOnce = 500;
 
 std::string_view RevisionOf(const kube::Pod& pod) {
   return kube::ValueOf(pod.metadata.labels, kControllerRevisionHash);
@@ -28,7 +31,7 @@ class SetPlanner {
   SetPlanner(const StatefulSetInput& input, Plan& plan)
       : input_(input), set_(input.set), plan_(plan) {
     first_ = set_.spec.ordinals ? set_.spec.ordinals->start : 0;
-    end_ = first_ + std::max(set_.spec.replicas.value_or(1), 0);
+    end_ = OrdinalAfter(std::max(set_.spec.replicas.value_or(1), 0));
     for (const PodPtr& pod : input.pods) {
       const auto ordinal = OrdinalOf(set_.metadata.name, pod->metadata.name);
       if (!ordinal) continue;
@@ -52,6 +55,7 @@ class SetPlanner {
   }
 
  private:
+  int32_t OrdinalAfter(int32_t count) const { return ToReplicas(int64_t{first_} + count); }
   bool IsOrdered() const { return set_.spec.pod_management_policy != "Parallel"; }
   bool IsRollingUpdate() const { return set_.spec.update_strategy.type != "OnDelete"; }
   kube::StatefulSetRollingUpdate Rolling() const {
@@ -82,7 +86,7 @@ class SetPlanner {
     if (!IsRollingUpdate() || current_ == update_.name) return update_.name;
     const std::optional<int32_t> partition = Rolling().partition;
     const int32_t old_below =
-        first_ + (partition.value_or(0) > 0 ? *partition : set_.status.current_replicas);
+        OrdinalAfter(partition.value_or(0) > 0 ? *partition : set_.status.current_replicas);
     return ordinal < old_below ? current_ : update_.name;
   }
 
@@ -107,11 +111,13 @@ class SetPlanner {
 
   // Makes what is missing. False while an ordered set has to wait before it may go on.
   bool FillUp() {
+    int made = 0;
     for (int32_t ordinal = first_; ordinal < end_; ++ordinal) {
       const auto found = members_.find(ordinal);
       bool settled = false;
       if (found == members_.end()) {
         Make(ordinal);
+        if (++made == kMostAtOnce) return false;
       } else if (kube::IsTerminal(*found->second)) {
         if (!kube::IsBeingDeleted(found->second->metadata)) Remove(*found->second);
       } else {
@@ -138,7 +144,7 @@ class SetPlanner {
     const int32_t replicas = end_ - first_;
     int32_t budget = std::max(
         LimitOf(Rolling().max_unavailable, replicas, kube::IntOrString::Rounding::kCeil, 1), 1);
-    const int32_t lowest = first_ + std::max(Rolling().partition.value_or(0), 0);
+    const int32_t lowest = OrdinalAfter(std::max(Rolling().partition.value_or(0), 0));
     for (int32_t ordinal = end_ - 1; ordinal >= lowest && budget > 0; --ordinal) {
       const auto found = members_.find(ordinal);
       if (found == members_.end()) {
@@ -213,7 +219,7 @@ std::optional<int32_t> OrdinalOf(std::string_view set_name, std::string_view pod
   pod_name.remove_prefix(set_name.size());
   if (pod_name.size() < 2 || pod_name[0] != '-') return std::nullopt;
   const std::optional<uint64_t> number = ParseUint(pod_name.substr(1));
-  if (!number || *number > 1'000'000'000) return std::nullopt;
+  if (!number || *number > uint64_t{std::numeric_limits<int32_t>::max()}) return std::nullopt;
   return static_cast<int32_t>(*number);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kube/resources.h"
 #include "localcluster/controllers/statefulset/stateful_pod.h"
 #include "localcluster/shared/test_objects.h"
@@ -118,6 +120,15 @@ TEST(StatefulSetPlan, ParallelPodsDoNotWait) {
   w.set.spec.replicas = 1;
   EXPECT_THAT(w.Acts({NotReady(w.Member(0)), w.Member(1), w.Member(2)}),
               ElementsAre("delete pods default/db-2", "delete pods default/db-1"));
+}
+
+TEST(StatefulSetPlan, HugeSetsGrowInSteps) {
+  kube::StatefulSet set = Db(std::numeric_limits<int32_t>::max());
+  set.spec.pod_management_policy = "Parallel";
+  set.spec.ordinals.emplace().start = 7;
+  const std::vector<std::string> acts = World(set).Acts({});
+  ASSERT_EQ(acts.size(), 500u);
+  EXPECT_EQ(acts.front(), "create pods default/db-7");
 }
 
 TEST(StatefulSetPlan, NumbersMayStartElsewhere) {

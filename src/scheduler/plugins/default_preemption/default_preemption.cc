@@ -10,6 +10,7 @@ namespace koord::scheduler {
 namespace {
 
 constexpr size_t kKeptShapes = 16;
+constexpr Duration kPauseAfterError = 1s;
 
 bool IsLeavingByPreemption(const kube::Pod& pod) {
   const kube::PodCondition* condition = FindCondition(pod.status.conditions, "DisruptionTarget");
@@ -47,14 +48,15 @@ std::optional<std::string> DefaultPreemption::WhyNotEligible(const Attempt& atte
     return {};  // the promise is worth nothing; look for another node
   }
   for (const PodInfo* pod : context_.nodes().pods(*row)) {
-    if (pod->shape->priority < attempt.shape->priority && IsLeavingByPreemption(*pod->pod)) {
+    if (pod->shape->priority >= attempt.shape->priority) continue;
+    if (told_.contains(pod->uid()) || IsLeavingByPreemption(*pod->pod)) {
       return "not eligible due to a terminating pod on the nominated node.";
     }
   }
   return {};
 }
 
-DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query) {
+DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query, const kube::Pod& pod) {
   if (kept_.size() >= kKeptShapes && !kept_.contains(query.shape().id)) {
     kept_.erase(
         std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.used; }));
@@ -63,13 +65,18 @@ DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query) {
   kept.used = ++uses_;
   const NodeTable& nodes = context_.nodes();
   const auto changed = nodes.ChangedSince(kept.log_position);
-  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() ||
-      !context_.handle->RowsAreIndependent(query)) {
+  const bool was_independent =
+      std::exchange(kept.independent, context_.handle->RowsAreIndependent(query));
+  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() || !was_independent ||
+      !kept.independent) {
     kept.rows.assign(nodes.rows(), std::nullopt);
   } else {
     kept.rows.resize(nodes.rows());
     for (const NodeRow row : *changed) kept.rows[row].reset();
   }
+  if (kept.promised) kept.rows[*kept.promised].reset();
+  kept.promised = nodes.Find(context_.handle->NominatedNodeOf(pod));
+  if (kept.promised) kept.rows[*kept.promised].reset();
   kept.log_position = nodes.log_end();
   kept.budgets = budgets_.version();
   return kept;
@@ -91,7 +98,7 @@ PostFilterResult DefaultPreemption::PostFilter(Attempt& attempt, PodQuery& query
   for (NodeRow row = 0; row < diagnosis.rows.size(); ++row) {
     if (diagnosis.rows[row].verdict.code == Code::kUnschedulable) potential.push_back(row);
   }
-  Kept& kept = KeptFor(query);
+  Kept& kept = KeptFor(query, *attempt.pod);
   std::vector<NodeRow> tried;
   const size_t wanted = CandidatesWanted(potential.size());
   const size_t start = potential.empty() ? 0 : context_.random.Below(potential.size());
@@ -125,15 +132,35 @@ PostFilterResult DefaultPreemption::Evict(const Attempt& attempt, NodeRow row,
     }
   }
   std::vector<std::shared_ptr<const kube::Pod>> victims;
-  for (const PodInfo* victim : cost.victims) victims.push_back(victim->pod);
+  std::vector<std::string> uids;
+  for (const PodInfo* victim : cost.victims) {
+    victims.push_back(victim->pod);
+    uids.push_back(victim->uid());
+  }
   const std::string uid = attempt.pod->metadata.uid;
   evicting_for_.insert(uid);
-  context_.handle->Preempt(attempt, node, std::move(victims),
-                           [this, uid, key = KeyOf(attempt.pod->metadata)] {
-                             evicting_for_.erase(uid);
-                             context_.handle->Activate({key});
-                           });
+  context_.handle->Preempt(
+      attempt, node, std::move(victims),
+      [this, uid, uids = std::move(uids), key = KeyOf(attempt.pod->metadata)](bool all_leave) {
+        if (all_leave) {
+          RememberTold(uids);
+          return EndEviction(uid, key);
+        }
+        context_.loop.Schedule(kPauseAfterError,
+                               scope_.Wrap([this, uid, key] { EndEviction(uid, key); }));
+      });
   return {Verdict::Success(), node};
+}
+
+void DefaultPreemption::EndEviction(const std::string& uid, const kube::ObjectKey& key) {
+  evicting_for_.erase(uid);
+  context_.handle->Activate({key});
+}
+
+void DefaultPreemption::RememberTold(const std::vector<std::string>& victims) {
+  absl::erase_if(told_,
+                 [&](const std::string& uid) { return context_.ledger.Find(uid) == nullptr; });
+  told_.insert(victims.begin(), victims.end());
 }
 
 std::string DefaultPreemption::Explain(const Diagnosis& diagnosis,

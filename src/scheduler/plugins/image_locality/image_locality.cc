@@ -49,6 +49,13 @@ std::unique_ptr<PluginState> ImageLocality::Compile(const PodShape& shape) {
   return state;
 }
 
+std::optional<int64_t> ImageLocality::SameForAll(const PodQuery& query) {
+  const auto& images = query.state<ImageState>(slot()).images;
+  const auto is_nowhere = [](const ImageIndex::ImagePtr& image) { return image->holders.empty(); };
+  if (!std::ranges::all_of(images, is_nowhere)) return {};
+  return 0;
+}
+
 void ImageLocality::Score(const PodQuery& query, RowRange rows, int64_t* scores) {
   std::fill_n(scores, rows.size(), 0);
   const auto& images = query.state<ImageState>(slot()).images;

@@ -160,6 +160,9 @@ void InterPodAffinity::Filter(const PodQuery& query, RowRange rows, uint8_t* kee
 
 RowVerdict InterPodAffinity::Check(const PodQuery& query, const RowView& row) {
   State& state = Current(query);
+  // A pod that nobody on a node means is not asked about; pods that are only promised a node do not
+  // change that.
+  if (!state.has_required_terms() && !state.others.forbids()) return {};
   if (!FindsRequired(state, row)) return RowVerdict::Unresolvable(affinity_reason_);
   if (FindsForbidden(state, row)) return RowVerdict::Unschedulable(anti_affinity_reason_);
   if (IsForbidden(state, row)) return RowVerdict::Unschedulable(existing_reason_);

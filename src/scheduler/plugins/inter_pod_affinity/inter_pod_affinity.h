@@ -45,12 +45,6 @@ class InterPodAffinity final : public PreFilterPlugin,
   bool normalizes() const override { return true; }
   void Normalize(const PodQuery& query, ScoreRange range, std::span<int64_t> scores) override;
 
-  bool Wants(EventKind kind) const override {
-    using enum EventKind;
-    return kind == kNodeAdded || kind == kNodeUpdated || kind == kAssignedPodAdded ||
-           kind == kAssignedPodUpdated || kind == kAssignedPodRemoved || kind == kPodUpdated ||
-           kind == kNamespaceChanged;
-  }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
   void OnPodAdded(const PodInfo& pod) override;

@@ -168,7 +168,7 @@ TEST_F(InterPodAffinityTest, ATermWithoutSelectorMeansNobody) {
 
 TEST_F(InterPodAffinityTest, VictimsAndPromisedPodsAreConsidered) {
   bed_.AddPod(Pod("web", "{app: web}", Required("podAntiAffinity", "{app: db}", "zone"), "a1"));
-  const RowDelta without{.removed = {bed_.ledger.Find("web")}, .added = {}, .released = {}};
+  RowDelta without{.removed = {bed_.ledger.Find("web")}, .added = {}, .released = {}};
   const auto db = bed_.Query(plugin_, Pod("p", "{app: db}"));
   EXPECT_EQ(bed_.Check(plugin_, *db, "a1"), kExisting);
   EXPECT_EQ(bed_.Check(plugin_, *db, "a1", &without), "");
@@ -179,6 +179,10 @@ TEST_F(InterPodAffinityTest, VictimsAndPromisedPodsAreConsidered) {
   const RowDelta with{.removed = {}, .added = {&promised}, .released = {}};
   EXPECT_EQ(bed_.Check(plugin_, *db, "b1"), "");
   EXPECT_EQ(bed_.Check(plugin_, *db, "b1", &with), kExisting);
+  bed_.ledger.RemovePod("web");
+  EXPECT_EQ(bed_.Check(plugin_, *db, "b1", &with), "") << "nobody who has a node means the pod";
+  bed_.AddPod(Pod("web", "{app: web}", Required("podAntiAffinity", "{app: db}", "zone"), "a1"));
+  without.removed = {bed_.ledger.Find("web")};
 
   const auto follower =
       bed_.Query(plugin_, Pod("f", "{}", Required("podAffinity", "{app: web}", "zone")));

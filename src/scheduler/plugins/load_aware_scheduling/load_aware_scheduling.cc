@@ -100,7 +100,7 @@ LoadColumns::View LoadAwareScheduling::RoomView(const Pod& pod) const {
 
 void LoadAwareScheduling::Filter(const PodQuery& query, RowRange rows, uint8_t* keep) {
   const Pod& pod = query.state<Pod>(slot());
-  if (pod.runs_anywhere) return;
+  if (pod.runs_anywhere || !has_metrics()) return;
   const LoadColumns::View view = RoomView(pod);
   for (size_t i = 0; i < pod.estimate.size(); ++i) {
     const double* room = columns_.room[view][i].data() + rows.begin;
@@ -149,18 +149,21 @@ int64_t LoadAwareScheduling::ExactScore(const Row& row, const Pod& pod) const {
   return (sum + least * dominant) / static_cast<int64_t>(weights_.total);
 }
 
-bool LoadAwareScheduling::MightCure(const kube::Pod&, const ClusterEvent& event) {
-  switch (event.kind) {
+bool LoadAwareScheduling::Wants(EventKind kind) const {
+  switch (kind) {
     case EventKind::kAssignedPodRemoved:
     case EventKind::kNodeMetricChanged:
     case EventKind::kNodeAdded:  // no metric, no threshold
-    case EventKind::kForced:
-      return true;
     case EventKind::kNodeUpdated:
-      return event.node_changes.allocatable || event.node_changes.annotations;
+      return true;
     default:
       return false;
   }
+}
+
+bool LoadAwareScheduling::MightCure(const kube::Pod&, const ClusterEvent& event) {
+  if (event.kind != EventKind::kNodeUpdated) return Wants(event.kind);
+  return event.node_changes.allocatable || event.node_changes.annotations;
 }
 
 // ---- Rows and their columns
@@ -314,11 +317,32 @@ void LoadAwareScheduling::BeforeCycle(WallTime now) {
 
 // ---- Pods
 
+namespace {
+
+// Neither the spec nor the conditions differ; its node is known here before the object names it.
+bool LooksTheSame(const kube::Pod& a, const kube::Pod& b) {
+  if (a.metadata.uid != b.metadata.uid || a.status.conditions != b.status.conditions) return false;
+  if (a.spec == b.spec) return true;
+  kube::PodSpec spec = a.spec;
+  spec.node_name = b.spec.node_name;
+  return spec == b.spec;
+}
+
+}  // namespace
+
+WallTime LoadAwareScheduling::TimestampOf(const kube::Pod& pod, const kube::Pod* seen,
+                                          WallTime before) const {
+  if (const auto scheduled = ScheduledAt(pod)) return *scheduled;
+  return seen != nullptr && LooksTheSame(*seen, pod) ? before : context_.loop.clock().Now();
+}
+
 NodeLoad::Pod LoadAwareScheduling::Load(const PodInfo& info) const {
   const kube::Pod& pod = *info.pod;
   NodeLoad::Pod load{.info = &info, .estimate = estimator_.Estimate(*info.shape)};
-  const std::optional<WallTime> scheduled = ScheduledAt(pod);
-  load.timestamp = scheduled ? *scheduled : context_.loop.clock().Now();
+  const bool again = last_removed_.row == info.row;
+  load.timestamp =
+      TimestampOf(pod, again ? last_removed_.seen.get() : nullptr, last_removed_.timestamp);
+  if (!ScheduledAt(pod)) load.seen = info.pod;
   load.deadline = estimator_.Deadline(pod, load.timestamp);
   load.key_hash = NodeLoad::HashOf(pod.metadata.ns, pod.metadata.name);
   load.counts = !IsReservePod(pod);
@@ -336,7 +360,8 @@ void LoadAwareScheduling::OnPodAdded(const PodInfo& pod) {
 void LoadAwareScheduling::OnPodRefreshed(const PodInfo& pod) {
   NodeLoad& load = rows_[pod.row].load;
   const NodeLoad::Pod& known = load.pods()[pod.place];
-  const WallTime timestamp = ScheduledAt(*pod.pod).value_or(known.timestamp);
+  const WallTime timestamp = TimestampOf(*pod.pod, known.seen.get(), known.timestamp);
+  load.SetSeen(pod.place, ScheduledAt(*pod.pod) ? nullptr : pod.pod);
   const WallTime deadline = estimator_.Deadline(*pod.pod, timestamp);
   if (timestamp == known.timestamp && deadline == known.deadline) return;
   load.SetTimes(pod.place, timestamp, deadline);
@@ -344,6 +369,9 @@ void LoadAwareScheduling::OnPodRefreshed(const PodInfo& pod) {
 }
 
 void LoadAwareScheduling::OnPodRemoved(const PodInfo& pod) {
+  if (const NodeLoad::Pod& known = rows_[pod.row].load.pods()[pod.place]; known.seen) {
+    last_removed_ = {pod.row, known.seen, known.timestamp};
+  }
   rows_[pod.row].load.RemovePod(pod.place);
   PublishLoad(pod.row);
 }

@@ -46,17 +46,19 @@ class LoadAwareScheduling final : public FilterPlugin,
 
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  // Where no node reports anything there is nothing to say.
+  uint64_t version() const override { return has_metrics() ? 1 : 0; }
+  std::optional<int64_t> SameForAll(const PodQuery&) override {
+    if (has_metrics()) return {};
+    return 0;
+  }
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
 
   // The ledger tells of assumed pods.
   Verdict Reserve(Attempt&) override { return Verdict::Success(); }
   void Unreserve(Attempt&) override {}
 
-  bool Wants(EventKind kind) const override {
-    using enum EventKind;
-    return kind == kNodeAdded || kind == kNodeUpdated || kind == kAssignedPodRemoved ||
-           kind == kNodeMetricChanged;
-  }
+  bool Wants(EventKind kind) const override;
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
   void OnNodeAdded(NodeRow row) override;
@@ -71,6 +73,7 @@ class LoadAwareScheduling final : public FilterPlugin,
   kube::Json Describe(std::string_view node) const;
 
  private:
+  bool has_metrics() const { return !context_.objects.node_metrics.objects().empty(); }
   static constexpr WallTime kNever = WallTime::max();
 
   struct Pod;  // a shape, compiled
@@ -96,6 +99,9 @@ class LoadAwareScheduling final : public FilterPlugin,
   void ReadUsages(Row& row);
   void AwaitExpiry(NodeRow at, WallTime now);
   NodeLoad::Pod Load(const PodInfo& pod) const;
+  // When the pod was given its node, or when it was seen there first or changed last, if the object
+  // does not say: that is `before` while it looks as it did then.
+  WallTime TimestampOf(const kube::Pod& pod, const kube::Pod* seen, WallTime before) const;
 
   // Bring a row's columns up to date, all of them or those that pods change; whether any changed.
   bool Publish(NodeRow at);
@@ -121,6 +127,12 @@ class LoadAwareScheduling final : public FilterPlugin,
   bool prod_rooms_ = false;  // some node has thresholds for prod pods
   size_t exact_rows_ = 0;
   std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
+  // A pod that changes may be removed and added again.
+  struct Removed {
+    NodeRow row = kNoRow;
+    std::shared_ptr<const kube::Pod> seen;
+    WallTime timestamp{};
+  } last_removed_;
 
   std::vector<ReasonId> exceeded_, aggregated_exceeded_;  // by tracked resource
   ReasonId expired_reason_;

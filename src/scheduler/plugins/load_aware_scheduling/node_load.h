@@ -35,7 +35,9 @@ class NodeLoad {
     const PodInfo* info = nullptr;
     LoadAmounts estimate;
     LoadAmounts reported;
-    WallTime timestamp{};                 // when it got the node
+    WallTime timestamp{};  // when it got the node
+    // What it looked like then, where the object itself does not say when that was.
+    std::shared_ptr<const kube::Pod> seen;
     WallTime deadline = WallTime::min();  // the estimate counts at least until then
     uint32_t key_hash = 0;                // of namespace and name
     bool counts = false;                  // reserve pods do not
@@ -57,6 +59,9 @@ class NodeLoad {
   // at a place of the list that is taken by the last one.
   void AddPod(Pod pod);
   void SetTimes(size_t place, WallTime timestamp, WallTime deadline);
+  void SetSeen(size_t place, std::shared_ptr<const kube::Pod> seen) {
+    pods_[place].seen = std::move(seen);
+  }
   void RemovePod(size_t place);
 
   // Null if there is none.

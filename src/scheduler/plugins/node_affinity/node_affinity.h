@@ -38,8 +38,8 @@ class NodeAffinity final : public PreFilterPlugin,
   bool normalizes() const override { return true; }
   void Normalize(const PodQuery& query, ScoreRange range, std::span<int64_t> scores) override;
   bool Wants(EventKind kind) const override {
-    using enum EventKind;
-    return kind == kNodeAdded || kind == kNodeUpdated || kind == kPodUpdated;
+    return kind == EventKind::kNodeAdded || kind == EventKind::kNodeUpdated ||
+           kind == EventKind::kPodUpdated;
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 

@@ -250,5 +250,12 @@ TEST(NodeAffinityTest, KnowsWhatMightCure) {
   EXPECT_FALSE(cures({.kind = EventKind::kAssignedPodRemoved}));
 }
 
+TEST(NodeAffinityTest, CaresAboutNoOtherEvents) {
+  PluginBed bed;
+  const NodeAffinity plugin(bed.context, {});
+  EXPECT_EQ(WantedEvents(plugin),
+            (std::vector<std::string_view>{"NodeAdd", "NodeUpdate", "PodUpdate"}));
+}
+
 }  // namespace
 }  // namespace koord::scheduler

@@ -38,5 +38,11 @@ TEST(NodeNameTest, OnlyNewNodesMightCure) {
   EXPECT_FALSE(plugin.MightCure(*pod, {.kind = EventKind::kNodeUpdated}));
 }
 
+TEST(NodeNameTest, CaresAboutNoOtherEvents) {
+  PluginBed bed;
+  const NodeName plugin(bed.context);
+  EXPECT_EQ(WantedEvents(plugin), (std::vector<std::string_view>{"NodeAdd"}));
+}
+
 }  // namespace
 }  // namespace koord::scheduler

@@ -31,8 +31,7 @@ class NodePorts final : public PreFilterPlugin,
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
   bool Wants(EventKind kind) const override {
-    using enum EventKind;
-    return kind == kNodeAdded || kind == kAssignedPodRemoved;
+    return kind == EventKind::kAssignedPodRemoved || kind == EventKind::kNodeAdded;
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 

@@ -134,5 +134,11 @@ TEST(NodePortsTest, KnowsWhatMightCure) {
   EXPECT_FALSE(plugin.MightCure(*pod, {.kind = EventKind::kNodeUpdated}));
 }
 
+TEST(NodePortsTest, CaresAboutNoOtherEvents) {
+  PluginBed bed;
+  const NodePorts plugin(bed.context);
+  EXPECT_EQ(WantedEvents(plugin), (std::vector<std::string_view>{"AssignedPodDelete", "NodeAdd"}));
+}
+
 }  // namespace
 }  // namespace koord::scheduler

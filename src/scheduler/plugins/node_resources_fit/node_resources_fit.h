@@ -34,9 +34,9 @@ class NodeResourcesFit final : public FilterPlugin, public ScorePlugin, public R
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
   bool Wants(EventKind kind) const override {
-    using enum EventKind;
-    return kind == kNodeAdded || kind == kNodeUpdated || kind == kAssignedPodUpdated ||
-           kind == kAssignedPodRemoved || kind == kPodUpdated;
+    return kind == EventKind::kAssignedPodRemoved || kind == EventKind::kAssignedPodUpdated ||
+           kind == EventKind::kNodeAdded || kind == EventKind::kNodeUpdated ||
+           kind == EventKind::kPodUpdated;
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 

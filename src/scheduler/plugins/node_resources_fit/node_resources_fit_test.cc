@@ -258,5 +258,13 @@ TEST(NodeResourcesFitTest, KnowsWhatMightCure) {
   EXPECT_FALSE(cures(PodEvent(EventKind::kPodUpdated, "cpu: 2", "cpu: 2")));
 }
 
+TEST(NodeResourcesFitTest, CaresAboutNoOtherEvents) {
+  PluginBed bed;
+  const NodeResourcesFit plugin(bed.context, {});
+  EXPECT_EQ(WantedEvents(plugin),
+            (std::vector<std::string_view>{"AssignedPodDelete", "AssignedPodUpdate", "NodeAdd",
+                                           "NodeUpdate", "PodUpdate"}));
+}
+
 }  // namespace
 }  // namespace koord::scheduler

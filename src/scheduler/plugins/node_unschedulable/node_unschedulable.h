@@ -23,8 +23,8 @@ class NodeUnschedulable final : public FilterPlugin, public RequeuePlugin {
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
   bool Wants(EventKind kind) const override {
-    using enum EventKind;
-    return kind == kNodeAdded || kind == kNodeUpdated || kind == kPodUpdated;
+    return kind == EventKind::kNodeAdded || kind == EventKind::kNodeUpdated ||
+           kind == EventKind::kPodUpdated;
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 

@@ -63,5 +63,12 @@ TEST(NodeUnschedulableTest, KnowsWhatMightCure) {
   EXPECT_FALSE(cures({.kind = EventKind::kAssignedPodRemoved}));
 }
 
+TEST(NodeUnschedulableTest, CaresAboutNoOtherEvents) {
+  PluginBed bed;
+  const NodeUnschedulable plugin(bed.context);
+  EXPECT_EQ(WantedEvents(plugin),
+            (std::vector<std::string_view>{"NodeAdd", "NodeUpdate", "PodUpdate"}));
+}
+
 }  // namespace
 }  // namespace koord::scheduler

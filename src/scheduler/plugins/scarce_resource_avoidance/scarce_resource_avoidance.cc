@@ -38,12 +38,25 @@ int64_t ScarceResourceAvoidance::ScoreOf(const ResourceSet& set, const PodShape&
   return beyond == 0 ? kMaxScore : (beyond - scarce) * kMaxScore / beyond;
 }
 
-void ScarceResourceAvoidance::Score(const PodQuery& query, RowRange rows, int64_t* scores) {
+const std::vector<int64_t>& ScarceResourceAvoidance::ScoresOfSets(const PodQuery& query) const {
   auto& known = query.state<ScarceState>(slot()).scores;
   while (known.size() < sets_.size()) {
     known.push_back(ScoreOf(sets_[known.size()], query.shape()));
   }
-  const int64_t* score_of_set = known.data();
+  return known;
+}
+
+std::optional<int64_t> ScarceResourceAvoidance::SameForAll(const PodQuery& query) {
+  const std::vector<int64_t>& scores = ScoresOfSets(query);
+  if (scores.empty() ||
+      std::ranges::count(scores, scores.front()) != static_cast<ptrdiff_t>(scores.size())) {
+    return {};
+  }
+  return scores.front();
+}
+
+void ScarceResourceAvoidance::Score(const PodQuery& query, RowRange rows, int64_t* scores) {
+  const int64_t* score_of_set = ScoresOfSets(query).data();
   const uint32_t* sets = set_of_row_.data();
   const auto end = std::min(rows.end, static_cast<NodeRow>(set_of_row_.size()));
   for (NodeRow row = rows.begin; row < end; ++row) {

@@ -27,6 +27,8 @@ class ScarceResourceAvoidance final : public ScorePlugin, public LedgerListener 
 
   std::string_view name() const override { return kName; }
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
+  uint64_t version() const override { return sets_.size(); }
+  std::optional<int64_t> SameForAll(const PodQuery& query) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
 
   void OnNodeAdded(NodeRow row) override;
@@ -35,6 +37,7 @@ class ScarceResourceAvoidance final : public ScorePlugin, public LedgerListener 
  private:
   using ResourceSet = std::vector<ResourceId>;  // ascending
 
+  const std::vector<int64_t>& ScoresOfSets(const PodQuery& query) const;
   int64_t ScoreOf(const ResourceSet& set, const PodShape& shape) const;
 
   const NodeTable& nodes_;

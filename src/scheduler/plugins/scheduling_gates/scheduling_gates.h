@@ -16,10 +16,7 @@ class SchedulingGates final : public PreEnqueuePlugin, public RequeuePlugin {
 
   std::string_view name() const override { return kName; }
   Verdict PreEnqueue(const kube::Pod& pod) override;
-  bool Wants(EventKind kind) const override {
-    using enum EventKind;
-    return kind == kPodUpdated;
-  }
+  bool Wants(EventKind kind) const override { return kind == EventKind::kPodUpdated; }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 };
 

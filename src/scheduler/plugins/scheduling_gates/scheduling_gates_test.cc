@@ -30,5 +30,11 @@ TEST(SchedulingGatesTest, OnlyThePodItselfCanOpenThem) {
   EXPECT_FALSE(plugin.MightCure(*gated, {.kind = EventKind::kAssignedPodRemoved}));
 }
 
+TEST(SchedulingGatesTest, CaresAboutNoOtherEvents) {
+  PluginBed bed;
+  const SchedulingGates plugin(bed.context);
+  EXPECT_EQ(WantedEvents(plugin), (std::vector<std::string_view>{"PodUpdate"}));
+}
+
 }  // namespace
 }  // namespace koord::scheduler

@@ -21,22 +21,29 @@ class TaintToleration final : public FilterPlugin, public ScorePlugin, public Re
   static constexpr std::string_view kName = "TaintToleration";
 
   explicit TaintToleration(const PluginContext& context)
-      : reason_(context.reasons.Intern("node(s) had untolerated taint(s)")) {}
+      : nodes_(context.nodes()),
+        reason_(context.reasons.Intern("node(s) had untolerated taint(s)")) {}
 
   std::string_view name() const override { return kName; }
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  uint64_t version() const override { return nodes_.has_preferred_taints() ? 1 : 0; }
+  std::optional<int64_t> SameForAll(const PodQuery&) override {
+    if (nodes_.has_preferred_taints()) return {};
+    return 0;
+  }
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
   bool normalizes() const override { return true; }
   void Normalize(const PodQuery& query, ScoreRange range, std::span<int64_t> scores) override;
   bool Wants(EventKind kind) const override {
-    using enum EventKind;
-    return kind == kNodeAdded || kind == kNodeUpdated || kind == kPodUpdated;
+    return kind == EventKind::kNodeAdded || kind == EventKind::kNodeUpdated ||
+           kind == EventKind::kPodUpdated;
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
  private:
+  const NodeTable& nodes_;
   ReasonId reason_;
 };
 

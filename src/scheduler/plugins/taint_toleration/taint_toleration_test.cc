@@ -136,5 +136,12 @@ TEST(TaintTolerationTest, KnowsWhatMightCure) {
   EXPECT_FALSE(cures({.kind = EventKind::kAssignedPodRemoved}));
 }
 
+TEST(TaintTolerationTest, CaresAboutNoOtherEvents) {
+  PluginBed bed;
+  const TaintToleration plugin(bed.context);
+  EXPECT_EQ(WantedEvents(plugin),
+            (std::vector<std::string_view>{"NodeAdd", "NodeUpdate", "PodUpdate"}));
+}
+
 }  // namespace
 }  // namespace koord::scheduler

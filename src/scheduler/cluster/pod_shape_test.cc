@@ -1,0 +1,96 @@
+#include "scheduler/cluster/pod_shape.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/cluster/ledger.h"
+#include "scheduler/testing/plugin_bed.h"
+
+namespace koord::scheduler {
+namespace {
+
+struct Pair {
+  const char* what;
+  const char* a;
+  const char* b;
+  bool same;
+};
+
+TEST(PodShapeTest, PodsThatAreAlikeShareAShape) {
+  const Pair cases[] = {
+      {"name and uid", "{metadata: {name: p}}", "{metadata: {name: q}}", true},
+      {"owner's pods",
+       "{metadata: {name: p, ownerReferences: [{kind: ReplicaSet, name: r, controller: true}]}}",
+       "{metadata: {name: q, ownerReferences: [{kind: ReplicaSet, name: r, controller: true}]}}",
+       true},
+      {"other owner",
+       "{metadata: {name: p, ownerReferences: [{kind: ReplicaSet, name: r, controller: true}]}}",
+       "{metadata: {name: q, ownerReferences: [{kind: ReplicaSet, name: s, controller: true}]}}",
+       false},
+      {"other annotations", "{metadata: {name: p, annotations: {checksum: a}}}",
+       "{metadata: {name: p, annotations: {checksum: b}}}", true},
+      {"Koordinator's annotations",
+       "{metadata: {name: p, annotations: {scheduling.koordinator.sh/x: a}}}",
+       "{metadata: {name: p, annotations: {scheduling.koordinator.sh/x: b}}}", false},
+      {"labels", "{metadata: {name: p, labels: {app: a}}}",
+       "{metadata: {name: p, labels: {app: b}}}", false},
+      {"namespace", "{metadata: {name: p, namespace: a}}", "{metadata: {name: p, namespace: b}}",
+       false},
+      {"amounts written differently",
+       "{metadata: {name: p}, spec: {containers: [{resources: {requests: {cpu: 500m}}}]}}",
+       "{metadata: {name: p}, spec: {containers: [{resources: {requests: {cpu: '0.5'}}}]}}", true},
+      {"volumes that bind to no node",
+       "{metadata: {name: p}, spec: {volumes: [{name: kube-api-access-x, configMap: {name: c}}]}}",
+       "{metadata: {name: p}, spec: {volumes: [{name: kube-api-access-y, configMap: {name: c}}]}}",
+       true},
+      {"claims",
+       "{metadata: {name: p}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: a}}]}}",
+       "{metadata: {name: p}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: b}}]}}",
+       false},
+      {"ephemeral claims, which are named after their pod",
+       "{metadata: {name: p}, spec: {volumes: [{name: v, ephemeral: {}}]}}",
+       "{metadata: {name: q}, spec: {volumes: [{name: v, ephemeral: {}}]}}", false},
+      {"priority", "{metadata: {name: p}, spec: {priority: 1}}",
+       "{metadata: {name: p}, spec: {priority: 2}}", false},
+      {"tolerations", "{metadata: {name: p}, spec: {tolerations: [{operator: Exists}]}}",
+       "{metadata: {name: p}}", false},
+  };
+  for (const Pair& test : cases) {
+    ResourceNames resources;
+    ShapeTable shapes(resources);
+    const auto a = PodOf(test.a);
+    const auto b = PodOf(test.b);
+    const ShapePtr shape = shapes.Of(a);
+    EXPECT_EQ(shape == shapes.Of(b), test.same) << test.what;
+    if (test.same) {
+      EXPECT_EQ(ShapeHash(*a), ShapeHash(*b)) << test.what;
+    }
+  }
+}
+
+TEST(PodShapeTest, KnowsWhatAPodAsksFor) {
+  ResourceNames resources;
+  ShapeTable shapes(resources);
+  const ShapePtr shape = shapes.Of(PodOf(R"({metadata: {name: p}, spec: {priority: 5, overhead:
+      {cpu: 50m}, containers: [{resources: {requests: {cpu: 500m}}, ports: [{hostPort: 80}]},
+      {resources: {requests: {cpu: 300m, memory: '0'}}}], initContainers: [
+      {resources: {requests: {cpu: 900m}}},
+      {restartPolicy: Always, resources: {requests: {cpu: 200m}}},
+      {resources: {requests: {cpu: 600m}}}]}})"));
+  EXPECT_EQ(AmountOf(shape->requests, kCpuId), 1050);
+  EXPECT_EQ(AmountOf(shape->requests, kMemoryId), 0);
+  EXPECT_EQ(shape->requests.size(), 1U) << "zeros are left out";
+  EXPECT_EQ(shape->priority, 5);
+  EXPECT_EQ(shape->host_ports, (std::vector<HostPort>{{"0.0.0.0", "TCP", 80}}));
+}
+
+TEST(PodShapeTest, ShapesThatNobodyHoldsAreDropped) {
+  ResourceNames resources;
+  ShapeTable shapes(resources);
+  for (int i = 0; i < 5000; ++i) {
+    shapes.Of(PodOf(fmt::format("{{metadata: {{name: p, labels: {{n: '{}'}}}}}}", i)));
+  }
+  EXPECT_LT(shapes.size(), 2000U);
+}
+
+}  // namespace
+}  // namespace koord::scheduler

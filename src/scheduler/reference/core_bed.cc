@@ -1,0 +1,83 @@
+#include "scheduler/reference/core_bed.h"
+
+#include "scheduler/config/load_configuration.h"
+#include "scheduler/registry/plugin_registry.h"
+
+namespace koord::scheduler::reference {
+
+CoreBed::CoreBed()
+    : nominator_([](const kube::Pod&) { return true; },
+                 [this](std::string_view node) { nominated_.Set(node, nominator_.On(node)); }),
+      nominated_(ledger),
+      order_(ledger) {}
+
+StatusOr<std::unique_ptr<CoreBed>> CoreBed::Make(std::string_view configuration, uint64_t seed) {
+  ASSIGN_OR_RETURN(LoadedConfiguration loaded, LoadConfiguration(configuration, "test"));
+  ASSIGN_OR_RETURN(ExpandedPlugins expanded, ExpandPlugins(loaded.configuration, BuiltInPlugins()));
+  auto bed = std::unique_ptr<CoreBed>(new CoreBed);
+  bed->random_ = Random(seed);
+  bed->profile = std::move(loaded.configuration.profiles.front());
+  bed->plugins = std::move(expanded.profiles.front());
+  const PluginContext context{.ledger = bed->ledger,
+                              .objects = bed->objects,
+                              .reasons = bed->reasons,
+                              .loop = bed->loop,
+                              .random = bed->random_,
+                              .handle = bed.get(),
+                              .profile = ""};
+  ASSIGN_OR_RETURN(bed->lineup_, MakeLineup(bed->profile, bed->plugins, 0, context));
+  // Few shapes are kept, so that some are forgotten.
+  bed->pipeline_ = std::make_unique<Pipeline>(bed->lineup_, bed->ledger, bed->nominated_,
+                                              bed->order_, bed->random_, 6);
+  return bed;
+}
+
+Decision CoreBed::Decide(const PodPtr& pod) {
+  current_uid_ = pod->metadata.uid;
+  const ShapePtr shape = ledger.shapes().Of(pod);
+  pipeline_->BeginCycle(loop.clock().Now());
+  return pipeline_->Decide(*pod, shape);
+}
+
+CompiledQuery& CoreBed::QueryFor(const PodPtr& pod) {
+  return pipeline_->QueryFor(ledger.shapes().Of(pod));
+}
+
+Diagnosis CoreBed::Diagnose(const PodPtr& pod) {
+  return pipeline_->Diagnose(*pod, ledger.shapes().Of(pod));
+}
+
+CoreBed::Evictions CoreBed::PostFilter(const PodPtr& pod, const Diagnosis& diagnosis) {
+  evictions_ = {};
+  Attempt attempt{.pod = pod, .shape = ledger.shapes().Of(pod), .profile = lineup_.name};
+  PodQuery& query = pipeline_->QueryFor(attempt.shape).query();
+  for (PostFilterPlugin* plugin : lineup_.post_filter) {
+    PostFilterResult result = plugin->PostFilter(attempt, query, diagnosis);
+    evictions_.message = result.verdict.Message();
+    evictions_.nominated = result.nominated_node;
+    if (result.verdict.code != Code::kUnschedulable) break;
+  }
+  return evictions_;
+}
+
+RowVerdict CoreBed::CheckRow(PodQuery& query, const RowView& row) {
+  return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_, nullptr);
+}
+
+bool CoreBed::RowsAreIndependent(PodQuery& query) {
+  return pipeline_->QueryFor(query.shared_shape()).RowsAreIndependent();
+}
+
+void CoreBed::Preempt(const Attempt&, const std::string& node, std::vector<PodPtr> victims,
+                      PreemptDone done) {
+  evictions_.node = node;
+  for (const PodPtr& victim : victims) evictions_.victims.insert(victim->metadata.uid);
+  done(true);
+}
+
+std::vector<CoreBed::PodPtr> CoreBed::NominatedTo(std::string_view node) {
+  const auto pods = nominator_.On(node);
+  return {pods.begin(), pods.end()};
+}
+
+}  // namespace koord::scheduler::reference

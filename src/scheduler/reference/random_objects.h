@@ -1,0 +1,43 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "api/node_metric.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "kube/objects/namespace.h"
+#include "kube/objects/node.h"
+#include "kube/objects/pod.h"
+#include "kube/objects/policy.h"
+#include "kube/objects/service.h"
+#include "kube/objects/workloads.h"
+
+// Objects that meet each other: few names, few values, and amounts that add up to exactly what fits
+// every now and then.
+namespace koord::scheduler::reference {
+
+inline constexpr int kNodeNames = 12;  // node-0 to node-11
+
+std::string RandomNodeName(Random& random);
+kube::Node RandomNode(Random& random, std::string name);
+// Without name, uid and node.
+kube::Pod RandomPod(Random& random, WallTime now);
+// What becomes of a pod that has a node: a start, conditions, at times its end.
+void Settle(kube::Pod& pod, Random& random, WallTime now);
+kube::Labels RandomPodLabels(Random& random);
+kube::LabelSelector RandomSelector(Random& random);
+
+kube::Namespace RandomNamespace(Random& random);
+kube::Service RandomService(Random& random);
+kube::ReplicaSet RandomReplicaSet(Random& random);
+kube::StatefulSet RandomStatefulSet(Random& random);
+kube::ReplicationController RandomReplicationController(Random& random);
+kube::PodDisruptionBudget RandomBudget(Random& random, const std::string& pod_name);
+// `pods`: those that it may report, by chance.
+api::NodeMetric RandomMetric(Random& random, const std::string& node,
+                             const std::vector<const kube::Pod*>& pods, WallTime now);
+
+// A KubeSchedulerConfiguration with one profile.
+std::string RandomConfiguration(Random& random);
+
+}  // namespace koord::scheduler::reference

@@ -1,0 +1,331 @@
+#include "scheduler/reference/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/resources.h"
+#include "kube/resources.h"
+#include "kube/yaml.h"
+#include "scheduler/reference/choose.h"
+#include "scheduler/reference/random_objects.h"
+#include "scheduler/transform/transform.h"
+
+namespace koord::scheduler::reference {
+namespace {
+
+constexpr size_t kKinds = 5;
+constexpr size_t kMostPods = 30;
+
+template <class T>
+std::shared_ptr<const T> Shared(T object) {
+  return std::make_shared<const T>(std::move(object));
+}
+
+template <class T>
+void RemoveAny(ObjectCache<T>& cache, Random& random) {
+  if (!cache.objects().empty())
+    cache.Remove(kube::ObjectKey(AnyOf(random, cache.objects())->first));
+}
+
+}  // namespace
+
+World::World(CoreBed& core, uint64_t seed) : core_(core), random_(seed), cluster_(core.objects) {
+  cluster_.now = core.loop.clock().Now();
+  for (const char* name : {"one", "two"}) {
+    kube::Namespace ns;
+    ns.metadata.name = name;
+    core_.objects.namespaces.Set(Shared(std::move(ns)));
+  }
+  for (int64_t n = Between(random_, 1, kNodeNames); n > 0; --n) SetNode();
+  for (int64_t n = Between(random_, 0, 20); n > 0; --n) AddPod();
+  for (int64_t n = Between(random_, 0, 8); n > 0; --n) SetMetric();
+  for (int64_t n = Between(random_, 0, 3); n > 0; --n) SetObject();
+}
+
+void World::Step() {
+  const uint64_t what = random_.Below(100);
+  if (what < 12) return SetNode();
+  if (what < 15) return RemoveNode();
+  if (what < 33) return cluster_.pods.size() < kMostPods ? AddPod() : RemovePod();
+  if (what < 43) return RemovePod();
+  if (what < 53) return ChangePod();
+  if (what < 65) return SettleAssumed();
+  if (what < 77) return SetMetric();
+  if (what < 79) return RemoveMetric();
+  if (what < 86) return SetObject();
+  if (what < 89) return RemoveObject();
+  if (what < 93) return NominateSomebody();
+  PassTime();
+}
+
+// ---- Nodes
+
+void World::SetNode() {
+  kube::Node node = RandomNode(random_, RandomNodeName(random_));
+  const auto known = cluster_.nodes.find(node.metadata.name);
+  if (known != cluster_.nodes.end() && random_.Chance(0.7)) {  // only one thing changes
+    kube::Node next = *known->second.node;
+    switch (random_.Below(6)) {
+      case 0:
+        next.metadata.labels = node.metadata.labels;
+        break;
+      case 1:
+        next.spec.taints = node.spec.taints;
+        break;
+      case 2:
+        next.spec.unschedulable = !next.spec.unschedulable;
+        break;
+      case 3:
+        next.status.allocatable = node.status.allocatable;
+        break;
+      case 4:
+        next.status.images = node.status.images;
+        break;
+      default:
+        next.metadata.annotations = node.metadata.annotations;
+    }
+    node = std::move(next);
+  }
+  const auto transformed = Transform(Shared(std::move(node))).object;
+  core_.ledger.SetNode(transformed);
+  cluster_.nodes[transformed->metadata.name] = PlainNodeOf(transformed);
+}
+
+void World::RemoveNode() {
+  if (cluster_.nodes.empty()) return;
+  const std::string name = AnyOf(random_, cluster_.nodes)->first;
+  core_.ledger.RemoveNode(name);
+  cluster_.nodes.erase(name);
+}
+
+std::string World::AnyNode() {
+  return cluster_.nodes.empty() || random_.Chance(0.03) ? RandomNodeName(random_)
+                                                        : AnyOf(random_, cluster_.nodes)->first;
+}
+
+// ---- Pods
+
+kube::Pod World::NewPod() {
+  if (kinds_.size() < kKinds || random_.Chance(0.1)) {
+    if (kinds_.size() == kKinds) kinds_.erase(AnyOf(random_, kinds_));
+    kinds_.push_back(RandomPod(random_, cluster_.now));
+  }
+  kube::Pod pod = *AnyOf(random_, kinds_);
+  pod.metadata.name = fmt::format("pod-{}", next_pod_);
+  pod.metadata.uid = fmt::format("uid-{}", next_pod_++);
+  return pod;
+}
+
+void World::SetPod(kube::Pod pod) {
+  const auto shared = Shared(std::move(pod));
+  core_.ledger.SetPod(shared);
+  WallTime seen_at = cluster_.now;
+  const auto known = cluster_.pods.find(shared->metadata.uid);
+  if (known != cluster_.pods.end() && known->second.spec() == shared->spec &&
+      known->second.pod->status.conditions == shared->status.conditions) {
+    seen_at = known->second.seen_at;
+  }
+  cluster_.pods[shared->metadata.uid] = PlainPodOf(shared, true, seen_at);
+}
+
+void World::AddPod() {
+  kube::Pod pod = random_.Chance(0.5) ? NewPod() : RandomPod(random_, cluster_.now);
+  pod.metadata.name = fmt::format("pod-{}", next_pod_);
+  pod.metadata.uid = fmt::format("uid-{}", next_pod_++);
+  pod.spec.node_name = AnyNode();
+  Settle(pod, random_, cluster_.now);
+  SetPod(std::move(pod));
+}
+
+void World::DropPod(const std::string& uid) {
+  core_.ledger.RemovePod(uid);
+  cluster_.pods.erase(uid);
+  assumed_.erase(uid);
+}
+
+void World::RemovePod() {
+  if (!cluster_.pods.empty()) DropPod(std::string(AnyOf(random_, cluster_.pods)->first));
+}
+
+void World::ChangePod() {
+  if (cluster_.pods.empty()) return;
+  const auto at = AnyOf(random_, cluster_.pods);
+  if (assumed_.contains(at->first)) return;
+  kube::Pod pod = *at->second.pod;
+  switch (random_.Below(4)) {
+    case 0:
+      pod.metadata.labels = RandomPodLabels(random_);
+      break;
+    case 1:
+      pod.metadata.deletion_timestamp = cluster_.now;
+      break;
+    case 2:
+      pod.status = {};
+      Settle(pod, random_, cluster_.now);
+      break;
+    default:
+      pod.metadata.annotations["example.com/note"] = "changed";
+  }
+  SetPod(std::move(pod));
+}
+
+void World::SettleAssumed() {
+  if (assumed_.empty()) return;
+  const std::string uid = *AnyOf(random_, assumed_);
+  assumed_.erase(uid);
+  if (random_.Chance(0.25)) {
+    core_.ledger.Forget(uid);
+    cluster_.pods.erase(uid);
+    return;
+  }
+  kube::Pod pod = *cluster_.pods.at(uid).pod;
+  if (random_.Chance(0.1)) pod.spec.node_name = AnyNode();  // somebody else bound it elsewhere
+  Settle(pod, random_, cluster_.now);
+  SetPod(std::move(pod));
+}
+
+CoreBed::PodPtr World::NextPod() {
+  if (!pending_.empty() && random_.Chance(0.3)) {
+    const auto at = AnyOf(random_, pending_);
+    const CoreBed::PodPtr pod = *at;
+    pending_.erase(at);
+    return pod;
+  }
+  return Shared(NewPod());
+}
+
+void World::Place(const CoreBed::PodPtr& pod, const std::string& node) {
+  Nominate(pod, "");
+  if (random_.Chance(0.3)) return;  // it is gone before it is bound
+  (void)core_.ledger.Assume(pod, core_.ledger.shapes().Of(pod), *core_.ledger.nodes().Find(node));
+  kube::Pod placed = *pod;
+  placed.spec.node_name = node;
+  cluster_.pods[pod->metadata.uid] = PlainPodOf(Shared(std::move(placed)), true, cluster_.now);
+  assumed_.insert(pod->metadata.uid);
+}
+
+void World::Fail(const CoreBed::PodPtr& pod) {
+  pending_.push_back(pod);
+  if (pending_.size() <= 4) return;
+  Nominate(pending_.front(), "");
+  pending_.erase(pending_.begin());
+}
+
+void World::Nominate(const CoreBed::PodPtr& pod, const std::string& node) {
+  core_.Nominate(pod, node);
+  cluster_.nominations.erase(pod->metadata.uid);
+  if (!node.empty()) {
+    cluster_.nominations[pod->metadata.uid] = {PlainPodOf(pod, false), node};
+  }
+}
+
+void World::NominateSomebody() {
+  if (!pending_.empty()) Nominate(*AnyOf(random_, pending_), random_.Chance(0.2) ? "" : AnyNode());
+}
+
+void World::Evict(const CoreBed::PodPtr& preemptor, const std::string& node,
+                  const std::set<std::string>& victims) {
+  std::erase_if(cluster_.nominations, [&](const auto& entry) {
+    return entry.second.node == node &&
+           entry.second.pod.priority() < preemptor->spec.priority.value_or(0);
+  });
+  for (const std::string& uid : victims) {
+    if (random_.Chance(0.5) || assumed_.contains(uid)) {
+      DropPod(uid);
+      continue;
+    }
+    kube::Pod pod = *cluster_.pods.at(uid).pod;
+    pod.metadata.deletion_timestamp = cluster_.now;
+    kube::PodCondition& condition = pod.status.conditions.emplace_back();
+    condition.type = "DisruptionTarget";
+    condition.status = "True";
+    condition.reason = "PreemptionByScheduler";
+    SetPod(std::move(pod));
+  }
+}
+
+// ---- The rest
+
+void World::SetMetric() {
+  const std::string node = AnyNode();
+  std::vector<const kube::Pod*> pods;
+  for (const auto& [uid, pod] : cluster_.pods) {
+    if (pod.spec().node_name == node || random_.Chance(0.02)) pods.push_back(pod.pod.get());
+  }
+  const api::NodeMetric metric = RandomMetric(random_, node, pods, cluster_.now);
+  if (metric.status.update_time) cluster_.metric_updates[node] = *metric.status.update_time;
+  core_.objects.node_metrics.Set(Shared(metric));
+}
+
+void World::RemoveMetric() {
+  if (core_.objects.node_metrics.objects().empty()) return;
+  const std::string node = AnyOf(random_, core_.objects.node_metrics.objects())->first.name;
+  core_.objects.node_metrics.Remove({"", node});
+  cluster_.metric_updates.erase(node);
+}
+
+void World::SetObject() {
+  ClusterObjects& objects = core_.objects;
+  const auto known_pod =
+      cluster_.pods.empty() ? "none" : AnyOf(random_, cluster_.pods)->second.meta().name;
+  switch (random_.Below(6)) {
+    case 0:
+      return objects.namespaces.Set(Shared(RandomNamespace(random_)));
+    case 1:
+      return objects.services.Set(Shared(RandomService(random_)));
+    case 2:
+      return objects.replica_sets.Set(Shared(RandomReplicaSet(random_)));
+    case 3:
+      return objects.stateful_sets.Set(Shared(RandomStatefulSet(random_)));
+    case 4:
+      return objects.replication_controllers.Set(Shared(RandomReplicationController(random_)));
+    default:
+      return objects.disruption_budgets.Set(Shared(RandomBudget(random_, known_pod)));
+  }
+}
+
+void World::RemoveObject() {
+  ClusterObjects& objects = core_.objects;
+  switch (random_.Below(4)) {
+    case 0:
+      return RemoveAny(objects.services, random_);
+    case 1:
+      return RemoveAny(objects.replica_sets, random_);
+    case 2:
+      return RemoveAny(objects.stateful_sets, random_);
+    default:
+      return RemoveAny(objects.disruption_budgets, random_);
+  }
+}
+
+void World::PassTime() {
+  core_.loop.Advance(std::chrono::seconds(OneOf<int64_t>(random_, {1, 10, 60, 100})));
+  cluster_.now = core_.loop.clock().Now();
+}
+
+std::string World::Dump() const {
+  std::string text;
+  const auto dump = [&](const kube::Resource& resource, const auto& object) {
+    text += fmt::format("---\n{}", kube::ToYaml(kube::EncodeObject(resource, object)));
+  };
+  for (const auto& [name, node] : cluster_.nodes) dump(kube::kNodes, *node.node);
+  for (const auto& [uid, pod] : cluster_.pods) dump(kube::kPods, *pod.pod);
+  for (const auto& [uid, each] : cluster_.nominations) {
+    text += fmt::format("---\n# promised {}\n", each.node);
+    dump(kube::kPods, *each.pod.pod);
+  }
+  const auto dump_all = [&](const kube::Resource& resource, const auto& cache) {
+    for (const auto& [key, object] : cache.objects()) dump(resource, *object);
+  };
+  dump_all(kube::kNamespaces, cluster_.objects.namespaces);
+  dump_all(kube::kServices, cluster_.objects.services);
+  dump_all(kube::kReplicaSets, cluster_.objects.replica_sets);
+  dump_all(kube::kStatefulSets, cluster_.objects.stateful_sets);
+  dump_all(kube::kReplicationControllers, cluster_.objects.replication_controllers);
+  dump_all(kube::kPodDisruptionBudgets, cluster_.objects.disruption_budgets);
+  dump_all(api::kNodeMetrics, cluster_.objects.node_metrics);
+  return text;
+}
+
+}  // namespace koord::scheduler::reference

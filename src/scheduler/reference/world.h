@@ -1,0 +1,67 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "scheduler/reference/core_bed.h"
+#include "scheduler/reference/plain_cluster.h"
+
+namespace koord::scheduler::reference {
+
+// A small cluster in which things happen at random. It exists twice: as the scheduler is shown it,
+// one change after another, and as lists that hold how it is now.
+class World {
+ public:
+  World(CoreBed& core, uint64_t seed);
+
+  // A node, pod, metric or other object comes, goes or changes, or time passes.
+  void Step();
+  // A pod that wants a node: a new one, one more of its kind, or one that was tried before.
+  CoreBed::PodPtr NextPod();
+
+  // What becomes of it.
+  void Place(const CoreBed::PodPtr& pod, const std::string& node);
+  void Fail(const CoreBed::PodPtr& pod);
+  // "" takes a promise back.
+  void Nominate(const CoreBed::PodPtr& pod, const std::string& node);
+  void Evict(const CoreBed::PodPtr& preemptor, const std::string& node,
+             const std::set<std::string>& victims);
+
+  const PlainCluster& cluster() const { return cluster_; }
+  Random& random() { return random_; }
+  // Everything there is, as YAML.
+  std::string Dump() const;
+
+ private:
+  void SetNode();
+  void RemoveNode();
+  void AddPod();
+  void RemovePod();
+  void ChangePod();
+  void SettleAssumed();
+  void SetMetric();
+  void RemoveMetric();
+  void SetObject();
+  void RemoveObject();
+  void NominateSomebody();
+  void PassTime();
+
+  void SetPod(kube::Pod pod);
+  void DropPod(const std::string& uid);
+  kube::Pod NewPod();
+  std::string AnyNode();
+
+  CoreBed& core_;
+  Random random_;
+  PlainCluster cluster_;
+  std::vector<kube::Pod> kinds_;          // pods come in several of a kind
+  std::vector<CoreBed::PodPtr> pending_;  // tried before
+  std::set<std::string> assumed_;         // uids
+  int next_pod_ = 0;
+};
+
+}  // namespace koord::scheduler::reference
