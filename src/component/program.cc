@@ -41,7 +41,9 @@ class Process {
   StatusOr<int> Run(const Program::Make& make) {
     RETURN_IF_ERROR(Connect());
     AddFeatureGatesMetrics(api_.metrics(), gates_);
-    Environment environment{loop_, *client_, transport_, api_, gates_, identity_, TrueRandom()};
+    Environment environment{loop_,      *client_,    ComponentClientOptions(),
+                            transport_, api_,        gates_,
+                            identity_,  TrueRandom()};
     ASSIGN_OR_RETURN(component_, make(environment));
     if (component_ == nullptr) return 0;
     runner_ =
@@ -71,6 +73,10 @@ class Process {
     return options;
   }
 
+  kube::Client::Options ComponentClientOptions() const {
+    return ClientOptions(options_.client.qps, options_.client.burst);
+  }
+
   // Leases and questions about callers have connections and limits of their own: the component's
   // requests may be many.
   Status Connect() {
@@ -80,8 +86,7 @@ class Process {
     if (!options_.secure.auth_kubeconfig.empty()) {
       ASSIGN_OR_RETURN(auth, Reach(options_.secure.auth_kubeconfig));
     }
-    client_ = std::make_unique<kube::Client>(
-        loop_, transport_, ClientOptions(options_.client.qps, options_.client.burst));
+    client_ = std::make_unique<kube::Client>(loop_, transport_, ComponentClientOptions());
     control_client_ = std::make_unique<kube::Client>(loop_, control, ClientOptions(50, 100));
     auth_client_ = std::make_unique<kube::Client>(loop_, auth, ClientOptions(200, 400));
     recorder_ = kube::MakeCoreEventRecorder(*control_client_, {.component = name_, .host = {}});

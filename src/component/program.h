@@ -18,7 +18,8 @@ namespace koord::component {
 struct Environment {
   EventLoop& loop;
   kube::Client& client;                        // limited as --kube-api-qps says
-  std::shared_ptr<kube::Transport> transport;  // for further clients with limits of their own
+  kube::Client::Options client_options;        // of `client`
+  std::shared_ptr<kube::Transport> transport;  // for further clients
   ComponentApi& api;
   const FeatureGates& gates;
   std::string identity;  // of this replica: "<host>_<uuid>"

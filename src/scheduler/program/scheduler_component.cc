@@ -8,18 +8,19 @@ StatusOr<std::unique_ptr<component::Component>> SchedulerComponent::Make(
     component::Environment& environment, const SchedulerOptions& options) {
   auto made = std::unique_ptr<SchedulerComponent>(new SchedulerComponent());
   made->delay_cache_ = options.configuration().delay_cache_until_active;
-  ASSIGN_OR_RETURN(made->app_, SchedulerApp::Make(environment.loop, environment.client,
+  const auto leads = [raw = made.get()] { return raw->leads(); };
+  kube::Client::Options client_options = environment.client_options;
+  client_options.may_write = leads;
+  made->client_ = std::make_unique<kube::Client>(environment.loop, environment.transport,
+                                                 std::move(client_options));
+  ASSIGN_OR_RETURN(made->app_, SchedulerApp::Make(environment.loop, *made->client_,
                                                   {.configuration = options.configuration(),
                                                    .gates = environment.gates,
                                                    .seed = environment.seed,
                                                    .flush_after = options.flush_after(),
                                                    .debug = options.debug(),
                                                    .monitor = options.monitor(),
-                                                   .may_write =
-                                                       [raw = made.get()] {
-                                                         return raw->leadership_ != nullptr &&
-                                                                raw->leadership_->is_leader();
-                                                       },
+                                                   .may_write = leads,
                                                    .api = &environment.api}));
   for (const std::string& warning : made->app_->warnings()) LOG_WARNING(warning);
   return made;

@@ -21,7 +21,10 @@ class SchedulerComponent final : public component::Component {
  private:
   SchedulerComponent() = default;
 
+  bool leads() const { return leadership_ != nullptr && leadership_->is_leader(); }
+
   const component::Leadership* leadership_ = nullptr;  // null: not yet
+  std::unique_ptr<kube::Client> client_;               // writes only while this instance leads
   std::unique_ptr<SchedulerApp> app_;
   bool delay_cache_ = false;  // until it leads
 };
