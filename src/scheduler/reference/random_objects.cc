@@ -111,9 +111,25 @@ kube::NodeSelectorTerm RandomNodeTerm(Random& random) {
   return term;
 }
 
+// Every term names nodes, at times such that none is left.
+kube::NodeSelector RandomNamedNodes(Random& random) {
+  kube::NodeSelector selector;
+  do {
+    kube::NodeSelectorTerm& term = selector.node_selector_terms.emplace_back();
+    do {
+      kube::NodeSelectorRequirement& names = term.match_fields.emplace_back();
+      names = {"metadata.name", "In", {RandomNodeName(random)}};
+      while (random.Chance(0.7)) names.values.push_back(RandomNodeName(random));
+    } while (random.Chance(0.3));
+  } while (random.Chance(0.3));
+  return selector;
+}
+
 kube::NodeAffinity RandomNodeAffinity(Random& random) {
   kube::NodeAffinity affinity;
-  if (random.Chance(0.5)) {
+  if (random.Chance(0.2)) {
+    affinity.required = RandomNamedNodes(random);
+  } else if (random.Chance(0.5)) {
     kube::NodeSelector& required = affinity.required.emplace();
     while (random.Chance(0.7)) required.node_selector_terms.push_back(RandomNodeTerm(random));
   }
@@ -293,9 +309,9 @@ kube::Node RandomNode(Random& random, std::string name) {
   node.spec.unschedulable = random.Chance(0.08);
   while (random.Chance(0.2)) node.spec.taints.push_back(RandomTaint(random));
   kube::ResourceList& room = node.status.allocatable;
-  room["cpu"] = Milli(OneOf<int64_t>(random, {1000, 2000, 2000, 3300, 4000, 8000}));
-  room["memory"] = Mi(OneOf<int64_t>(random, {1024, 2048, 2048, 3001, 8192}));
-  room["pods"] = kube::Quantity(OneOf<int64_t>(random, {1, 3, 5, 110, 110, 110}));
+  room["cpu"] = Milli(OneOf<int64_t>(random, {1000, 2000, 4000, 4000, 3300, 16000}));
+  room["memory"] = Mi(OneOf<int64_t>(random, {1024, 4096, 4096, 3001, 8192}));
+  room["pods"] = kube::Quantity(OneOf<int64_t>(random, {1, 5, 110, 110, 110, 110, 110, 110}));
   if (random.Chance(0.5)) room["ephemeral-storage"] = Mi(1000);
   if (random.Chance(0.3)) room["nvidia.com/gpu"] = kube::Quantity(Between(random, 0, 4));
   if (random.Chance(0.2)) room["example.com/fpga"] = kube::Quantity(2);
@@ -357,6 +373,7 @@ kube::Pod RandomPod(Random& random, WallTime now) {
     pod.spec.topology_spread_constraints.push_back(RandomConstraint(random));
   }
   if (random.Chance(0.4)) SetOwner(pod, random);
+  if (random.Chance(0.12)) AddVolumes(pod, random);
   AnnotatePod(pod, random);
   return pod;
 }

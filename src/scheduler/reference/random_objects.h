@@ -11,6 +11,7 @@
 #include "kube/objects/policy.h"
 #include "kube/objects/service.h"
 #include "kube/objects/workloads.h"
+#include "scheduler/framework/cluster_objects.h"
 
 // Objects that meet each other: few names, few values, and amounts that add up to exactly what fits
 // every now and then.
@@ -36,6 +37,11 @@ kube::PodDisruptionBudget RandomBudget(Random& random, const std::string& pod_na
 // `pods`: those that it may report, by chance.
 api::NodeMetric RandomMetric(Random& random, const std::string& node,
                              const std::vector<const kube::Pod*>& pods, WallTime now);
+
+// A disk or a claim.
+void AddVolumes(kube::Pod& pod, Random& random);
+// A claim, a volume, a class, or what drivers say.
+void SetRandomVolumeObject(ClusterObjects& objects, Random& random, WallTime now);
 
 // A KubeSchedulerConfiguration with one profile.
 std::string RandomConfiguration(Random& random);
