@@ -19,10 +19,22 @@ namespace koord::scheduler::reference {
 
 inline constexpr int kNodeNames = 12;  // node-0 to node-11
 
+// What the pods and nodes of one cluster have more or less of: how likely it is.
+struct Flavor {
+  double node_affinity = 0.2;
+  double pod_affinity = 0.25;
+  double spread = 0.2;
+  double ports = 0.12;
+  double volumes = 0.12;
+  double taints = 0.2;
+  bool roomy = false;  // little is asked for, and nodes are large
+};
+Flavor RandomFlavor(Random& random);
+
 std::string RandomNodeName(Random& random);
-kube::Node RandomNode(Random& random, std::string name);
+kube::Node RandomNode(Random& random, const Flavor& flavor, std::string name);
 // Without name, uid and node.
-kube::Pod RandomPod(Random& random, WallTime now);
+kube::Pod RandomPod(Random& random, const Flavor& flavor, WallTime now);
 // What becomes of a pod that has a node: a start, conditions, at times its end.
 void Settle(kube::Pod& pod, Random& random, WallTime now);
 kube::Labels RandomPodLabels(Random& random);

@@ -56,20 +56,23 @@ class VolumeRestrictions final : public Rule {
           std::ranges::count(claim->spec.access_modes, "ReadWriteOncePod") == 0) {
         continue;
       }
-      for (const auto& [name, others] : view.pods_on) {
-        for (const PlainPod* other : others) {
-          const auto claims = ClaimsOf(*other);
-          if (std::ranges::count(claims, wanted.key, &ClaimUse::key) == 0) continue;
-          return Verdict::Unschedulable(
-              "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
-              "already in-use by another pod");
-        }
-      }
+      bool used = UsedBy(view.elsewhere, wanted.key);
+      for (const auto& [name, others] : view.pods_on) used = used || UsedBy(others, wanted.key);
+      if (!used) continue;
+      return Verdict::Unschedulable(
+          "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+          "already in-use by another pod");
     }
     return {};
   }
 
  private:
+  static bool UsedBy(const std::vector<const PlainPod*>& pods, const kube::ObjectKey& claim) {
+    return std::ranges::any_of(pods, [&](const PlainPod* pod) {
+      return std::ranges::count(ClaimsOf(*pod), claim, &ClaimUse::key) > 0;
+    });
+  }
+
   static bool Conflict(const kube::Volume& a, const kube::Volume& b) {
     if (a.gce_persistent_disk && b.gce_persistent_disk) {
       const auto& x = *a.gce_persistent_disk;

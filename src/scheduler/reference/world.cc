@@ -8,7 +8,6 @@
 #include "kube/resources.h"
 #include "kube/yaml.h"
 #include "scheduler/reference/choose.h"
-#include "scheduler/reference/random_objects.h"
 #include "scheduler/transform/transform.h"
 
 namespace koord::scheduler::reference {
@@ -30,7 +29,8 @@ void RemoveAny(ObjectCache<T>& cache, Random& random) {
 
 }  // namespace
 
-World::World(CoreBed& core, uint64_t seed) : core_(core), random_(seed), cluster_(core.objects) {
+World::World(CoreBed& core, uint64_t seed)
+    : core_(core), random_(seed), flavor_(RandomFlavor(random_)), cluster_(core.objects) {
   cluster_.now = core.loop.clock().Now();
   for (const char* name : {"one", "two"}) {
     kube::Namespace ns;
@@ -65,7 +65,7 @@ void World::Step() {
 // ---- Nodes
 
 void World::SetNode() {
-  kube::Node node = RandomNode(random_, RandomNodeName(random_));
+  kube::Node node = RandomNode(random_, flavor_, RandomNodeName(random_));
   const auto known = cluster_.nodes.find(node.metadata.name);
   if (known == cluster_.nodes.end() && !cluster_.nodes.empty() && random_.Chance(0.5)) {
     // One more of a kind.
@@ -119,7 +119,7 @@ std::string World::AnyNode() {
 kube::Pod World::NewPod() {
   if (kinds_.size() < kKinds || random_.Chance(0.1)) {
     if (kinds_.size() == kKinds) kinds_.erase(AnyOf(random_, kinds_));
-    kinds_.push_back(RandomPod(random_, cluster_.now));
+    kinds_.push_back(RandomPod(random_, flavor_, cluster_.now));
   }
   kube::Pod pod = *AnyOf(random_, kinds_);
   pod.metadata.name = fmt::format("pod-{}", next_pod_);
@@ -140,7 +140,7 @@ void World::SetPod(kube::Pod pod) {
 }
 
 void World::AddPod() {
-  kube::Pod pod = random_.Chance(0.5) ? NewPod() : RandomPod(random_, cluster_.now);
+  kube::Pod pod = random_.Chance(0.5) ? NewPod() : RandomPod(random_, flavor_, cluster_.now);
   pod.metadata.name = fmt::format("pod-{}", next_pod_);
   pod.metadata.uid = fmt::format("uid-{}", next_pod_++);
   pod.spec.node_name = AnyNode();
