@@ -37,8 +37,9 @@ def free_port():
         return taken.getsockname()[1]
 
 
-def pod(name, cpu="100m", **spec):
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+def pod(name, cpu="100m", more=None, **spec):
+    amounts = {"cpu": cpu, **(more or {})}
+    container = {"name": "c", "image": "i", "resources": {"requests": amounts, "limits": amounts}}
     return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name, "namespace": "default"},
             "spec": {"containers": [container], **spec}}
 
@@ -113,11 +114,6 @@ class SchedulerProcess(unittest.TestCase):
     def bound(self):
         return [name for name, item in self.pods().items() if item["spec"].get("nodeName")]
 
-    def explain(self, *arguments):
-        return subprocess.run(
-            [self.koord, "explain", "--kubeconfig", self.cluster.kubeconfig, *arguments],
-            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
-
     def test_places_pods_answers_and_stops(self):
         scheduler = self.start("--leader-elect=true", "-s", "2")
         wait_until(lambda: scheduler.ready() and scheduler.get("/apis/v1/__services__")[0] == 200,
@@ -133,8 +129,10 @@ class SchedulerProcess(unittest.TestCase):
         wait_until(lambda: explained().get("queue", {}).get("pool") == "unschedulable",
                    "the other one waits")
         self.assertEqual(len(explained()["nearestMisses"]), 5)
-        self.assertIn('scheduler_schedule_attempts_total{result="scheduled"',
-                      scheduler.get("/metrics")[1])
+        bound = [line for line in scheduler.get("/metrics")[1].splitlines()
+                 if line.startswith("scheduler_schedule_attempts_total{")
+                 and 'result="scheduled"' in line]
+        self.assertEqual([line.split()[-1] for line in bound], ["1"])
         self.assertEqual(json.loads(scheduler.get("/configz")[1])["componentconfig"]
                          ["leaderElection"]["leaseDuration"], "4s")
         self.assertEqual(scheduler.get("/debug/flags/f", "PUT", "true"),
@@ -200,7 +198,7 @@ class Explain(unittest.TestCase):
             with LocalCluster(self.koord, directory, ("--nodes", "3")) as cluster:
                 api = Api(cluster.kubeconfig, directory)
                 api.create(pod("small"))
-                api.create(pod("huge", cpu="1000"))
+                api.create(pod("gpu", more={"example.com/gpu": "1"}))
 
                 def run(*arguments):
                     return subprocess.run(
@@ -208,10 +206,10 @@ class Explain(unittest.TestCase):
                          *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                         timeout=DEADLINE_S)
                 wait_until(lambda: "Bound" in run("default/small").stdout, "the pod is bound")
-                wait_until(lambda: "unschedulable" in run("default/huge").stdout, "the other waits")
-                text = run("huge", "-n", "default").stdout
-                for part in ("NodeResourcesFit removed 3", "Insufficient cpu", "Nearest misses",
-                             "moved by:"):
+                wait_until(lambda: "unschedulable" in run("default/gpu").stdout, "the other waits")
+                text = run("gpu", "-n", "default").stdout
+                for part in ("NodeResourcesFit removed 3", "3 Insufficient example.com/gpu: ",
+                             "Nearest misses", "-0 lacks 1 example.com/gpu", "moved by: NodeAdd"):
                     self.assertIn(part, text)
                 self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), text)
                 small = json.loads(run("default/small", "-o", "json").stdout)

@@ -15,6 +15,7 @@ namespace koord::kube {
 namespace {
 
 constexpr int kMaxRetries = 10;
+constexpr std::string_view kMayNotWrite = "not sent: this instance may not write, it does not lead";
 constexpr Duration kPauseAfterReset = std::chrono::seconds(1);
 constexpr int64_t kMaxRetryAfterSeconds = 3600;
 
@@ -293,6 +294,10 @@ class Client::Impl {
 
   void Start(uint64_t id) {
     Pending& pending = *pending_[id];
+    if (pending.request.method != "GET" && options_.may_write && !options_.may_write()) {
+      loop_.Post(scope_.Wrap([this, id] { Finish(id, NotSentError(kMayNotWrite)); }));
+      return;
+    }
     pending.call = transport_->Send(pending.request, pending.timeout,
                                     scope_.Wrap([this, id](StatusOr<HttpResponse> answer) {
                                       OnAnswer(id, std::move(answer));
@@ -308,8 +313,12 @@ class Client::Impl {
             {"url", pending.request.target}, {"attempt", pending.retries});
       return StartAfter(*pause, id);
     }
+    Finish(id, std::move(answer));
+  }
+
+  void Finish(uint64_t id, StatusOr<HttpResponse> answer) {
     // `done` may destroy the client.
-    Transport::Done done = std::move(pending.done);
+    Transport::Done done = std::move(pending_[id]->done);
     pending_.erase(id);
     done(std::move(answer));
   }

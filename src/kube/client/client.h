@@ -1,6 +1,7 @@
 #pragma once
 #include <absl/functional/any_invocable.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +69,9 @@ class Client {
     // For one attempt, from the moment it leaves the rate limit. Lists may be long.
     Duration timeout = std::chrono::seconds(30);
     Duration list_timeout = std::chrono::minutes(5);
+    // Asked each time that something is about to be sent that may change the cluster, also again:
+    // for programs of which only the leader may write. Null: always.
+    std::function<bool()> may_write = {};
   };
 
   // One watch. Destroying it closes the stream, also from within its callbacks. Events arrive in

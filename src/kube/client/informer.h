@@ -50,7 +50,8 @@ class Reflector {
   Reflector(Client& client, Resource resource, InformerOptions options, Sink& sink);
   ~Reflector();
   void Start();
-  void Stop();  // may be started again; continues where it was if the server still can
+  void Stop();    // may be started again; continues where it was if the server still can
+  void Relist();  // lists the latest state once more, while running
 
  private:
   class Impl;
@@ -82,6 +83,9 @@ class Informer final : private Reflector::Sink {
   void WhenSynced(std::function<void()> callback);
   void Start();
   void Stop();
+  // Lists once more and runs `callback` when all that had happened before this call was delivered.
+  // A watch alone never tells how far behind it is.
+  void Relist(std::function<void()> callback);
 
   bool synced() const { return synced_; }  // the first list is complete and delivered
   Ptr Get(const ObjectKey& key) const;
@@ -115,7 +119,7 @@ class Informer final : private Reflector::Sink {
   Objects objects_;
   std::map<std::string, Index> indexes_;
   std::vector<Handler> handlers_;
-  std::vector<std::function<void()>> when_synced_;
+  std::vector<std::function<void()>> when_synced_, when_relisted_;
   bool synced_ = false;
   Timer resync_timer_;
   Reflector reflector_;

@@ -54,6 +54,12 @@ void Informer<T>::Stop() {
 }
 
 template <class T>
+void Informer<T>::Relist(std::function<void()> callback) {
+  when_relisted_.push_back(std::move(callback));
+  reflector_.Relist();
+}
+
+template <class T>
 typename Informer<T>::Ptr Informer<T>::Get(const ObjectKey& key) const {
   const auto it = objects_.find(key);
   return it == objects_.end() ? nullptr : it->second;
@@ -110,8 +116,9 @@ void Informer<T>::Replace(std::vector<Json> objects) {
   const size_t handlers = handlers_.size();
   for (const Change& change : deletions) Deliver(change, handlers);
   for (const Change& change : others) Deliver(change, handlers);
-  if (std::exchange(synced_, true)) return;
+  synced_ = true;
   for (auto& callback : std::exchange(when_synced_, {})) callback();
+  for (auto& callback : std::exchange(when_relisted_, {})) callback();
 }
 
 template <class T>

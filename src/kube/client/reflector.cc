@@ -85,6 +85,12 @@ class Reflector::Impl {
     Reset();
   }
 
+  void Relist() {
+    if (!running_) return;
+    version_unavailable_ = true;
+    BeginList();
+  }
+
  private:
   using Step = void (Impl::*)();
 
@@ -367,5 +373,6 @@ Reflector::Reflector(Client& client, Resource resource, InformerOptions options,
 Reflector::~Reflector() = default;
 void Reflector::Start() { impl_->Start(); }
 void Reflector::Stop() { impl_->Stop(); }
+void Reflector::Relist() { impl_->Relist(); }
 
 }  // namespace koord::kube

@@ -13,6 +13,8 @@ constexpr int kOutageSeconds = 300;
 constexpr std::string_view kNotReady = "node.kubernetes.io/not-ready";
 constexpr std::string_view kUnreachable = "node.kubernetes.io/unreachable";
 constexpr char kDefaultClass[] = "storageclass.kubernetes.io/is-default-class";
+constexpr char kDefaultClassOld[] = "storageclass.beta.kubernetes.io/is-default-class";
+constexpr char kClassAnnotation[] = "volume.beta.kubernetes.io/storage-class";
 
 std::string_view NameOf(const Json& object) {
   return kube::FindString(object, {"metadata", "name"});
@@ -158,13 +160,16 @@ void BuiltinAdmission::SetStorageClass(Json& claim) {
   json::object* spec = kube::At(claim, {"spec"}).if_object();
   // "" asks for no class at all.
   if (spec == nullptr || spec->contains("storageClassName")) return;
+  if (kube::Find(claim, {"metadata", "annotations", kClassAnnotation}) != nullptr) return;
   std::string newest;
   std::string created;
   const auto visit = [&](const EntryPtr& entry) {
     const auto object = kube::ParseJson(entry->value);
     if (!object.ok()) return true;
-    if (kube::FindString(*object, {"metadata", "annotations", kDefaultClass}) != "true")
-      return true;
+    const auto marked = [&](const char* mark) {
+      return kube::FindString(*object, {"metadata", "annotations", mark}) == "true";
+    };
+    if (!marked(kDefaultClass) && !marked(kDefaultClassOld)) return true;
     const std::string_view time = kube::FindString(*object, {"metadata", "creationTimestamp"});
     if (newest.empty() || time > created) {
       newest = entry->key;

@@ -11,6 +11,7 @@
 #include "localcluster/cluster/definitions.h"
 #include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
+#include "localcluster/controllers/volumes/default_class.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/shared/shared_informers.h"
@@ -107,6 +108,11 @@ class LocalClusterImpl final : public LocalCluster {
 
   void OnDefined(const Status& status) {
     if (!status.ok()) LOG_ERROR("Could not install the custom resources", {"err", status});
+    EnsureStorageClass(client_, scope_.Wrap([this](Status status) { OnPrepared(status); }));
+  }
+
+  void OnPrepared(const Status& status) {
+    if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
     informers_.Start();
     if (controllers_) controllers_->Start();
     if (nodes_) nodes_->Start();

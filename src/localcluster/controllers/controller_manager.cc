@@ -11,6 +11,8 @@
 #include "localcluster/controllers/podgc/pod_gc_controller.h"
 #include "localcluster/controllers/replicaset/replica_set_controller.h"
 #include "localcluster/controllers/statefulset/stateful_set_controller.h"
+#include "localcluster/controllers/volumes/claim_controller.h"
+#include "localcluster/controllers/volumes/volume_controller.h"
 
 namespace koord::localcluster {
 
@@ -27,6 +29,8 @@ ControllerManager::ControllerManager(ControllerContext& context, uint64_t seed)
   controllers_.push_back(std::make_unique<PodGcController>(context));
   controllers_.push_back(std::make_unique<NodeLifecycleController>(context));
   controllers_.push_back(std::make_unique<TaintEvictionController>(context));
+  controllers_.push_back(std::make_unique<ClaimController>(context));
+  controllers_.push_back(std::make_unique<VolumeController>(context));
   controllers_.push_back(std::make_unique<GarbageCollector>(context, catalog_));
 }
 

@@ -6,15 +6,6 @@
 namespace koord::localcluster {
 namespace {
 
-constexpr kube::Faults kBadDay{.refused = 0.03,
-                               .lost_answer = 0.05,
-                               .duplicate = 0.03,
-                               .delay = 0.1,
-                               .conflict = 0.05,
-                               .too_many_requests = 0.02,
-                               .internal_error = 0.05,
-                               .dropped_watch = 0.02};
-
 constexpr std::string_view kWeb = R"(
 apiVersion: apps/v1
 kind: Deployment

@@ -10,15 +10,27 @@
 #include <vector>
 
 #include "api/crds.h"
+#include "component/component_api.h"
 #include "kube/client/fault_transport.h"
 #include "kube/client/in_process_transport.h"
 #include "kube/yaml.h"
 #include "localcluster/apiserver/test_server.h"
 #include "localcluster/controllers/controller_manager.h"
+#include "localcluster/controllers/volumes/default_class.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
 
 namespace koord::localcluster {
+
+// Everything that can go wrong between a client and the server does, now and then.
+inline constexpr kube::Faults kBadDay{.refused = 0.03,
+                                      .lost_answer = 0.05,
+                                      .duplicate = 0.03,
+                                      .delay = 0.1,
+                                      .conflict = 0.05,
+                                      .too_many_requests = 0.02,
+                                      .internal_error = 0.05,
+                                      .dropped_watch = 0.02};
 
 class TestCluster {
  public:
@@ -33,6 +45,7 @@ class TestCluster {
   TestCluster() : TestCluster(Options{}) {}
   explicit TestCluster(Options options) : options_(std::move(options)) {
     InstallDefinitions();
+    server_.Post(kStorageClasses, StandardStorageClass());
     Boot();
   }
 
@@ -67,7 +80,8 @@ class TestCluster {
     const std::string api_version(kube::FindString(object, {"apiVersion"}));
     std::string plural = ToLower(kube::FindString(object, {"kind"})) + "s";
     const bool cluster = plural == "nodes" || plural == "namespaces" ||
-                         plural == "customresourcedefinitions" || plural == "devices";
+                         plural == "customresourcedefinitions" || plural == "devices" ||
+                         plural == "persistentvolumes";
     std::string ns(kube::FindString(object, {"metadata", "namespace"}));
     if (ns.empty()) ns = "default";
     return (api_version == "v1" ? "/api/v1" : "/apis/" + api_version) +
@@ -108,6 +122,7 @@ class TestCluster {
     return count;
   }
 
+  static constexpr char kStorageClasses[] = "/apis/storage.k8s.io/v1/storageclasses";
   static constexpr char kPods[] = "/api/v1/namespaces/default/pods";
   static bool IsRunning(const kube::Json& pod) {
     return kube::FindString(pod, {"status", "phase"}) == "Running" &&
@@ -128,7 +143,7 @@ class TestCluster {
           recorders(client, options.seed),
           context{client, informers, random, recorders},
           controllers(context, options.seed),
-          scheduler(*MakeLocalScheduler(client.loop(), client, options.seed)),
+          scheduler(*MakeLocalScheduler(client.loop(), client, api, options.seed)),
           nodes(context, client, NodeOptions(options)) {
       controllers.Start();
       nodes.Start();
@@ -153,6 +168,7 @@ class TestCluster {
     EventRecorders recorders;
     ControllerContext context;
     ControllerManager controllers;
+    component::ComponentApi api;
     std::unique_ptr<scheduler::SchedulerApp> scheduler;
     SimulatedNodes nodes;
   };

@@ -393,7 +393,8 @@ TEST(WorkloadsInCluster, WhatFitsNowhereSaysWhy) {
     return kube::FindString(event, {"reason"}) == "FailedScheduling";
   });
   ASSERT_NE(found, events.end());
-  EXPECT_EQ(kube::FindString(*found, {"message"}), "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: "
+  EXPECT_EQ(kube::FindString(*found, {"message"}),
+            "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: "
             "3 Preemption is not helpful for scheduling.");
 }
 

@@ -21,8 +21,8 @@ constexpr Duration kLongestBackoff = 5min;
 constexpr int kSigterm = 143;
 
 // An annotation that makes no sense is as good as none.
-std::optional<Duration> RunDurationOf(const Pod& pod) {
-  const std::string_view text = kube::ValueOf(pod.metadata.annotations, kRunDurationAnnotation);
+std::optional<Duration> DurationOf(const Pod& pod, std::string_view annotation) {
+  const std::string_view text = kube::ValueOf(pod.metadata.annotations, annotation);
   if (text.empty()) return std::nullopt;
   const StatusOr<Duration> duration = ParseDuration(text);
   if (!duration.ok() || *duration < Duration::zero()) return std::nullopt;
@@ -167,7 +167,10 @@ const kube::Container* FindContainer(const Pod& pod, const std::string& name) {
 class ContainerStep {
  public:
   ContainerStep(const Pod& pod, WallTime now)
-      : pod_(pod), now_(now), duration_(RunDurationOf(pod)), exit_code_(ExitCodeOf(pod)) {}
+      : pod_(pod),
+        now_(now),
+        duration_(DurationOf(pod, kRunDurationAnnotation)),
+        exit_code_(ExitCodeOf(pod)) {}
 
   bool Apply(ContainerStatus& status) {
     if (status.state.running) return EndIfDue(status);
@@ -310,7 +313,8 @@ PodStep StepTerminating(const Pod& pod, Duration stop_time, WallTime now) {
   // Nothing is left to do but for whoever holds a finalizer.
   const bool removed = grace == Duration::zero();
   if (removed && (kube::IsTerminal(pod) || pod.metadata.finalizers.empty())) return step;
-  const WallTime end = *pod.metadata.deletion_timestamp - grace + std::min(grace, stop_time);
+  const Duration wanted = DurationOf(pod, kStopDurationAnnotation).value_or(stop_time);
+  const WallTime end = *pod.metadata.deletion_timestamp - grace + std::min(grace, wanted);
   if (now < end && !kube::IsTerminal(pod)) {
     step.next = end;
     return step;

@@ -14,6 +14,8 @@ namespace koord::localcluster {
 // and with which exit code (0 if absent).
 inline constexpr const char* kRunDurationAnnotation = "local.koordinator.sh/run-duration";
 inline constexpr const char* kExitCodeAnnotation = "local.koordinator.sh/exit-code";
+// How long the containers take to end when they are told to.
+inline constexpr const char* kStopDurationAnnotation = "local.koordinator.sh/stop-duration";
 
 struct PodAddresses {
   std::string host_ip;
@@ -34,8 +36,8 @@ struct PodStep {
 // minutes), and the pod fails at its active deadline. Ready follows its readiness gates.
 PodStep StepRunning(const kube::Pod& pod, WallTime now);
 
-// A pod that was told to go stops within `stop_time`, or its grace period if that is shorter. One
-// that others hold on to by finalizers is first reported as ended.
+// A pod that was told to go stops within its own stop duration or else `stop_time`, or its grace
+// period if that is shorter. One that others hold on to by finalizers is first reported as ended.
 PodStep StepTerminating(const kube::Pod& pod, Duration stop_time, WallTime now);
 
 }  // namespace koord::localcluster

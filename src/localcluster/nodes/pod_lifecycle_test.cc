@@ -237,5 +237,14 @@ TEST(PodLifecycle, PodsThatOthersHoldOnToAreReportedAsEndedFirst) {
   EXPECT_TRUE(after.status.is_null());
 }
 
+TEST(PodLifecycle, APodMayTakeItsTimeWithinItsGracePeriod) {
+  kube::Pod pod = GoingSince(PodLife(Runs("", "Always")).pod, kTestNow, 30);
+  pod.metadata.annotations[kStopDurationAnnotation] = "20s";
+  EXPECT_EQ(StepTerminating(pod, 2s, kTestNow + 19s).next, kTestNow + 20s);
+  EXPECT_TRUE(StepTerminating(pod, 2s, kTestNow + 20s).remove);
+  pod.metadata.annotations[kStopDurationAnnotation] = "40s";
+  EXPECT_TRUE(StepTerminating(pod, 2s, kTestNow + 30s).remove);
+}
+
 }  // namespace
 }  // namespace koord::localcluster

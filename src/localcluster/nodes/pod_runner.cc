@@ -64,7 +64,7 @@ Plan PodRunner::Decide(const std::string& key) {
   if (machine == nullptr || machine->failed) return {};
   if (kube::IsBeingDeleted(pod->metadata)) {
     PodStep step = StepTerminating(*pod, times_.stop, Now());
-    if (step.next) moving_.insert(key);
+    if (step.next && *step.next - Now() <= times_.stop) moving_.insert(key);
     return Carry(*pod, std::move(step));
   }
   if (kube::IsTerminal(*pod)) return {};

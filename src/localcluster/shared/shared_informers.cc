@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/objects/volume_claims.h"
+
 namespace koord::localcluster {
 namespace {
 
@@ -38,7 +40,10 @@ SharedInformers::SharedInformers(kube::Client& client, uint64_t seed)
       controller_revisions(client, kube::kControllerRevisions, Seeded(seed + 9)),
       jobs(client, kube::kJobs, Seeded(seed + 10)),
       disruption_budgets(client, kube::kPodDisruptionBudgets, Seeded(seed + 11)),
-      service_accounts(client, kube::kServiceAccounts, Seeded(seed + 12)) {
+      service_accounts(client, kube::kServiceAccounts, Seeded(seed + 12)),
+      volumes(client, kube::kPersistentVolumes, Seeded(seed + 13)),
+      volume_claims(client, kube::kPersistentVolumeClaims, Seeded(seed + 14)),
+      storage_classes(client, kube::kStorageClasses, Seeded(seed + 15)) {
   pods.AddIndex(kByNode, [](const kube::Pod& pod) {
     if (!kube::IsAssigned(pod)) return std::vector<std::string>{};
     return std::vector<std::string>{pod.spec.node_name};
@@ -54,6 +59,15 @@ SharedInformers::SharedInformers(kube::Client& client, uint64_t seed)
   IndexByOwner(pods);
   IndexByOwner(replica_sets);
   IndexByOwner(controller_revisions);
+  volumes.AddIndex(kByClaim, [](const kube::PersistentVolume& volume) {
+    const auto& reference = volume.spec.claim_ref;
+    return std::vector<std::string>{reference
+                                        ? kube::ObjectKey{reference->ns, reference->name}.ToString()
+                                        : UnclaimedOf(ClassOf(volume))};
+  });
+  volume_claims.AddIndex(kByVolume, [](const kube::PersistentVolumeClaim& claim) {
+    return std::vector<std::string>{claim.spec.volume_name};
+  });
 
   AddSource(kube::kPods, pods);
   AddSource(kube::kNodes, nodes);
@@ -68,6 +82,9 @@ SharedInformers::SharedInformers(kube::Client& client, uint64_t seed)
   AddSource(kube::kJobs, jobs);
   AddSource(kube::kPodDisruptionBudgets, disruption_budgets);
   AddSource(kube::kServiceAccounts, service_accounts);
+  AddSource(kube::kPersistentVolumes, volumes);
+  AddSource(kube::kPersistentVolumeClaims, volume_claims);
+  AddSource(kube::kStorageClasses, storage_classes);
 }
 
 template <class T>

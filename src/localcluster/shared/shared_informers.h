@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/client/client.h"
@@ -13,6 +14,7 @@
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
 #include "kube/objects/policy.h"
+#include "kube/objects/storage.h"
 #include "kube/objects/workloads.h"
 #include "kube/resources.h"
 #include "localcluster/shared/metadata_only.h"
@@ -53,6 +55,13 @@ class SharedInformers {
   static constexpr const char* kByNamespace = "namespace";
   static constexpr const char* kByOwner = "owner";
   static std::string OrphansOf(const std::string& ns) { return "orphans/" + ns; }
+  // Claims by the volume that they name, "" for none; volumes by the claim that they are held for,
+  // or as UnclaimedOf their storage class.
+  static constexpr const char* kByVolume = "volume";
+  static constexpr const char* kByClaim = "claim";
+  static std::string UnclaimedOf(std::string_view storage_class) {
+    return "unclaimed " + std::string(storage_class);
+  }
 
   kube::Informer<kube::Pod> pods;
   kube::Informer<kube::Node> nodes;
@@ -67,6 +76,9 @@ class SharedInformers {
   kube::Informer<kube::Job> jobs;
   kube::Informer<kube::PodDisruptionBudget> disruption_budgets;
   kube::Informer<MetadataOnly> service_accounts;
+  kube::Informer<kube::PersistentVolume> volumes;
+  kube::Informer<kube::PersistentVolumeClaim> volume_claims;
+  kube::Informer<kube::StorageClass> storage_classes;
 
  private:
   template <class T>

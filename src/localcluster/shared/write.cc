@@ -28,11 +28,8 @@ std::optional<Write> MakeStatusPatch(const Resource& resource, const ObjectMeta&
   Json difference = MergeDifference(before, after);
   if (difference.as_object().empty()) return std::nullopt;
   Json patch{{"status", std::move(difference)}};
-  if (pinned) {
-    kube::At(patch, {"metadata", "resourceVersion"}) = of.resource_version;
-    kube::At(patch, {"metadata", "uid"}) = of.uid;
-  }
-  Write write = MergePatch(resource, of, std::move(patch));
+  Write write = pinned ? PinnedPatch(resource, of, std::move(patch))
+                       : MergePatch(resource, of, std::move(patch));
   write.subresource = "status";
   return write;
 }
@@ -101,6 +98,12 @@ Write MergePatch(const Resource& resource, const ObjectMeta& of, Json patch) {
           .resource = resource,
           .key = KeyOf(of),
           .body = std::move(patch)};
+}
+
+Write PinnedPatch(const Resource& resource, const ObjectMeta& of, Json patch) {
+  kube::At(patch, {"metadata", "resourceVersion"}) = of.resource_version;
+  kube::At(patch, {"metadata", "uid"}) = of.uid;
+  return MergePatch(resource, of, std::move(patch));
 }
 
 Write StrategicPatch(const Resource& resource, const ObjectMeta& of, Json patch,

@@ -32,10 +32,12 @@ struct Write {
 Write Create(const kube::Resource& resource, kube::Json object);
 Write CreateUnlessThere(const kube::Resource& resource, kube::Json object);
 Write MergePatch(const kube::Resource& resource, const kube::ObjectMeta& of, kube::Json patch);
+// Fails if anybody else has written the object since.
+Write PinnedPatch(const kube::Resource& resource, const kube::ObjectMeta& of, kube::Json patch);
 Write StrategicPatch(const kube::Resource& resource, const kube::ObjectMeta& of, kube::Json patch,
                      std::string_view subresource = {});
 // Changes `before` into `after` under the member `status`; nothing if they are equal. The second
-// form fails if anybody else has written the object since.
+// form is pinned.
 std::optional<Write> StatusPatch(const kube::Resource& resource, const kube::ObjectMeta& of,
                                  const kube::Json& before, const kube::Json& after);
 std::optional<Write> PinnedStatusPatch(const kube::Resource& resource, const kube::ObjectMeta& of,

@@ -113,10 +113,13 @@ void SchedulerApp::Watch() { feed_->Start(); }
 
 void SchedulerApp::Lead() {
   leads_ = true;
+  // What a standby has seen may be older than the last bindings of the leader before.
   feed_->WhenSynced(scope_.Wrap([this] {
-    if (!leads_) return;
-    problems_.Retry();
-    scheduler_->Start();
+    feed_->RefreshPods([this] {
+      if (!leads_) return;
+      problems_.Retry();
+      scheduler_->Start();
+    });
   }));
 }
 

@@ -58,6 +58,8 @@ class SchedulerApp {
   const SchedulerConfiguration& configuration() const { return options_.configuration; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   bool synced() const { return feed_->synced(); }
+  // A pod that has not ended, as the scheduler sees it; null if there is none.
+  Scheduler::PodPtr FindPod(const kube::ObjectKey& key) const { return feed_->FindPod(key); }
   // Knows the whole cluster, and nothing is to be tried or being bound.
   bool quiet() const { return feed_->synced() && scheduler_->idle(); }
 

@@ -91,11 +91,11 @@ bool CoreDriver::RowsAreIndependent(PodQuery& query) {
 }
 
 void CoreDriver::Preempt(const Attempt&, const std::string&,
-                         std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) {
+                         std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) {
   evicted_ += victims.size();
   loop_.Post([this, victims = std::move(victims), done = std::move(done)]() mutable {
     for (const auto& victim : victims) ledger_.RemovePod(victim->metadata.uid);
-    done();
+    done(true);
   });
 }
 

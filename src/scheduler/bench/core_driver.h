@@ -43,7 +43,7 @@ class CoreDriver final : private SchedulerHandle {
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
   bool RowsAreIndependent(PodQuery& query) override;
   void Preempt(const Attempt& preemptor, const std::string& node,
-               std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) override;
+               std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) override;
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
   bool Allow(std::string_view, std::string_view) override { return false; }
   bool Reject(std::string_view, std::string_view, std::string) override { return false; }

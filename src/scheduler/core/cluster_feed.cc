@@ -34,8 +34,9 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
 ClusterFeed::~ClusterFeed() = default;
 
 template <class T, class Handler>
-const kube::Informer<T>& ClusterFeed::Watch(const kube::Resource& resource, Handler handler,
-                                            kube::InformerOptions options) {
+std::shared_ptr<kube::Informer<T>> ClusterFeed::Watch(const kube::Resource& resource,
+                                                      Handler handler,
+                                                      kube::InformerOptions options) {
   options.seed = seed_ + watched_.size();
   auto informer = std::make_shared<kube::Informer<T>>(client_, resource, std::move(options));
   informer->AddHandler(std::move(handler));
@@ -44,7 +45,7 @@ const kube::Informer<T>& ClusterFeed::Watch(const kube::Resource& resource, Hand
                       .start = [raw = informer.get()] { raw->Start(); },
                       .stop = [raw = informer.get()] { raw->Stop(); },
                       .synced = [raw = informer.get()] { return raw->synced(); }});
-  return *informer;
+  return informer;
 }
 
 template <class T>
@@ -78,7 +79,7 @@ void ClusterFeed::WatchPods() {
     const Ptr last = std::exchange(slot, transforms_.pod(after));
     scheduler_.OnPod(last, slot);
   };
-  pod_informer_ = &Watch<kube::Pod>(
+  pod_informer_ = Watch<kube::Pod>(
       kube::kPods, pass_on, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
 }
 
@@ -119,6 +120,10 @@ bool ClusterFeed::synced() const { return unsynced_ == 0; }
 void ClusterFeed::WhenSynced(std::function<void()> callback) {
   if (synced()) return callback();
   when_synced_.push_back(std::move(callback));
+}
+
+void ClusterFeed::RefreshPods(std::function<void()> callback) {
+  pod_informer_->Relist(scope_.Wrap(std::move(callback)));
 }
 
 void ClusterFeed::OnSynced() {

@@ -29,6 +29,8 @@ class ClusterFeed {
   bool synced() const;
   // A pod that has not ended, as it was passed on; null if there is none.
   Scheduler::PodPtr FindPod(const kube::ObjectKey& key) const;
+  // Runs `callback` once every pod that had a node before this call is shown with it.
+  void RefreshPods(std::function<void()> callback);
   void Stop();
 
  private:
@@ -39,8 +41,8 @@ class ClusterFeed {
   };
 
   template <class T, class Handler>
-  const kube::Informer<T>& Watch(const kube::Resource& resource, Handler handler,
-                                 kube::InformerOptions options = {});
+  std::shared_ptr<kube::Informer<T>> Watch(const kube::Resource& resource, Handler handler,
+                                           kube::InformerOptions options = {});
   template <class T>
   void WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
                  std::optional<EventKind> event = {});
@@ -53,7 +55,7 @@ class ClusterFeed {
   const Transforms transforms_;
   const uint64_t seed_;
   std::vector<Watched> watched_;
-  const kube::Informer<kube::Pod>* pod_informer_ = nullptr;
+  std::shared_ptr<kube::Informer<kube::Pod>> pod_informer_;
   size_t unsynced_ = 0;
   std::vector<std::function<void()>> when_synced_;
   // As they were passed on, by uid and by name: what a transform gives need not be the same again.

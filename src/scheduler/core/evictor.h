@@ -1,9 +1,12 @@
 #pragma once
+#include <absl/functional/any_invocable.h>
+
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/event_loop.h"
+#include "base/scope.h"
 #include "kube/client/client.h"
 #include "kube/client/event_recorder.h"
 #include "kube/objects/pod.h"
@@ -16,17 +19,20 @@ class Evictor {
  public:
   Evictor(kube::Client& client, kube::EventRecorder& recorder);
 
-  // `done` runs when the API server has answered for all of them, whatever it said.
+  // `done` runs when the API server has answered for all of them: with whether all are on their way
+  // out or gone.
+  using Done = absl::AnyInvocable<void(bool all_leave)>;
   void Evict(const kube::Pod& preemptor, const std::string& node,
              const std::vector<std::shared_ptr<const kube::Pod>>& victims,
-             const std::string& scheduler_name, Task done);
+             const std::string& scheduler_name, Done done);
 
  private:
-  void MarkAndDelete(const kube::Pod& victim, const std::string& scheduler_name, Task done);
-  void Delete(const kube::Pod& victim, Task done);
+  void MarkAndDelete(const kube::Pod& victim, const std::string& scheduler_name, Done done);
+  void Delete(const kube::Pod& victim, Done done);
 
   kube::Client& client_;
   kube::EventRecorder& recorder_;
+  Scope scope_;
 };
 
 }  // namespace koord::scheduler

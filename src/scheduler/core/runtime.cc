@@ -18,7 +18,7 @@ bool Runtime::RowsAreIndependent(PodQuery& query) {
 }
 
 void Runtime::Preempt(const Attempt& preemptor, const std::string& node,
-                      std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) {
+                      std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) {
   shared_.observer->OnPreempted(victims.size());
   // A victim that only waits for its permit need not be deleted.
   std::erase_if(victims, [&](const auto& victim) {

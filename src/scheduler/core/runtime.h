@@ -49,7 +49,7 @@ class Runtime final : public SchedulerHandle {
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
   bool RowsAreIndependent(PodQuery& query) override;
   void Preempt(const Attempt& preemptor, const std::string& node,
-               std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) override;
+               std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) override;
   void ForEachWaiting(const std::function<void(const Attempt&)>& visit) override;
   bool Allow(std::string_view uid, std::string_view plugin) override;
   bool Reject(std::string_view uid, std::string_view plugin, std::string reason) override;

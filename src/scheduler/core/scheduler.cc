@@ -159,12 +159,9 @@ void Scheduler::OnGone(const PodPtr& before) {
   queue_->Delete(uid);
   const bool promised = nominator_.Remove(uid);
   // A pod that waits for its permit gives its node back; one that is being bound does so when the
-  // API server refuses.
+  // API server has answered. One that was bound may never have been seen on its node.
   waiting_.Reject(uid, "", "pod is deleted");
-  bool held = false;
-  if (const PodInfo* pod = ledger_.Find(uid); pod != nullptr && !pod->assumed) {
-    held = ledger_.RemovePod(uid);
-  }
+  const bool held = !binding_.contains(uid) && ledger_.RemovePod(uid);
   if (held) {
     queue_->OnEvent({.kind = EventKind::kAssignedPodRemoved, .pod_before = before});
   } else if (promised) {
@@ -219,7 +216,7 @@ void Scheduler::EndPoint(CyclePoint point, Attempt& attempt, Code code) {
 }
 
 bool Scheduler::idle() const {
-  return queue_->counts().active == 0 && binding_ == 0 && !turn_posted_;
+  return queue_->counts().active == 0 && binding_.empty() && !turn_posted_;
 }
 
 void Scheduler::Wake() {
@@ -299,7 +296,7 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
     }
     return Fail(runtime, *attempt, std::move(failure));
   }
-  ++binding_;
+  binding_.insert(attempt->pod->metadata.uid);
   if (waits.empty()) return Bind(runtime, std::move(attempt));
   Wait(runtime, std::move(attempt), std::move(waits));
 }
@@ -379,10 +376,11 @@ void Scheduler::Bind(Runtime& runtime, std::shared_ptr<Attempt> attempt) {
 
 void Scheduler::OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attempt,
                         const Verdict& verdict) {
-  --binding_;
   const kube::Pod& pod = *attempt->pod;
+  binding_.erase(pod.metadata.uid);
   if (verdict.ok()) {
     queue_->Done(pod.metadata.uid);
+    GiveBackIfGone(attempt->pod);
     LOG_V(2, "Successfully bound pod to node", {"pod", NameOf(pod)}, {"node", attempt->node});
     runtime.reporter().Bound(pod, attempt->node);
     observer().OnBound(*attempt);
@@ -408,6 +406,12 @@ void Scheduler::OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attemp
   }
   Fail(runtime, *attempt, std::move(failure));
   TellDrained();
+}
+
+void Scheduler::GiveBackIfGone(const PodPtr& pod) {
+  const std::string& uid = pod->metadata.uid;
+  if (pending_.contains(uid) || !ledger_.Forget(uid)) return;
+  queue_->OnEvent({.kind = EventKind::kAssignedPodRemoved, .pod_before = pod});
 }
 
 // ---- A pod without

@@ -81,7 +81,7 @@ class Scheduler {
   const Reasons& reasons() const { return reasons_; }
   size_t waiting() const { return waiting_.size(); }  // for a permit
   const WaitingPods& waiting_pods() const { return waiting_; }
-  size_t binding() const { return binding_ - waiting_.size(); }
+  size_t binding() const { return binding_.size() - waiting_.size(); }
   const Clock& clock() const { return loop_.clock(); }
   size_t pending() const { return pending_.size(); }
   // Every pod without node, in no order.
@@ -116,6 +116,8 @@ class Scheduler {
   void Unreserve(Runtime& runtime, Attempt& attempt);
   void Bind(Runtime& runtime, std::shared_ptr<Attempt> attempt);
   void OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attempt, const Verdict& verdict);
+  // A pod that was deleted while it was being bound, and never seen on its node.
+  void GiveBackIfGone(const PodPtr& pod);
   Verdict StillWanted(const Attempt& attempt) const;
 
   // A pod that fits nowhere, and one that failed in any other way.
@@ -153,7 +155,7 @@ class Scheduler {
   StringMap<Runtime*> by_name_;
   std::unique_ptr<SchedulingQueue> queue_;
   StringMap<PodPtr> pending_;  // by uid: pods without node, as last shown
-  size_t binding_ = 0;
+  StringSet binding_;          // uids of pods with a node that are not bound yet
   std::vector<Task> when_drained_;
   bool running_ = false;
   bool turn_posted_ = false;

@@ -76,7 +76,7 @@ void AppendScores(std::string& out, const std::vector<Explanation::Score>& score
   size_t longest = 6;
   for (const Explanation::Score& score : scores) longest = std::max(longest, score.node.size());
   const size_t room = width > first ? (width - first) / scores.size() : 0;
-  const size_t column = std::clamp<size_t>(room, 9, longest + 2);
+  const size_t column = std::max<size_t>(9, std::min(room, longest + 2));
 
   out += fmt::format("\n{:{}}", "Best nodes", first);
   for (const auto& score : scores)

@@ -52,8 +52,16 @@ TEST(ExplanationTextTest, FitsTheTerminal) {
   for (const size_t width : {80u, 100u, 160u}) {
     const std::string text = FormatExplanation(pod, width);
     for (const std::string_view line : Split(text, '\n')) EXPECT_LE(line.size(), width) << line;
-    EXPECT_THAT(text, HasSubstr("indeed-4")) << "the end of a name tells nodes apart";
+    EXPECT_THAT(text, HasSubstr("-4")) << "the end of a name tells nodes apart";
   }
+}
+
+TEST(ExplanationTextTest, ShortNamesStandTogether) {
+  Explanation pod = Pending();
+  pod.scores = {{"a", 187, {{"ImageLocality", 100}}}, {"b", 87, {{"ImageLocality", 0}}}};
+  EXPECT_THAT(FormatExplanation(pod, 80), HasSubstr("\nBest nodes             a        b\n"
+                                                    "  total              187       87\n"
+                                                    "  ImageLocality      100        0\n"));
 }
 
 TEST(ExplanationTextTest, AsJsonAndBack) {

@@ -26,9 +26,10 @@ class SchedulerHandle {
   virtual bool RowsAreIndependent(PodQuery& query) = 0;
 
   // Makes room: evicts the victims, which hold a node, for a pod that is promised it. `done` runs
-  // when the API server has been told of all of them.
+  // when the API server has been told of all of them: with whether all leave now or are gone.
+  using PreemptDone = absl::AnyInvocable<void(bool all_leave)>;
   virtual void Preempt(const Attempt& preemptor, const std::string& node,
-                       std::vector<std::shared_ptr<const kube::Pod>> victims, Task done) = 0;
+                       std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) = 0;
 
   // Pods that wait for a permit.
   virtual void ForEachWaiting(const std::function<void(const Attempt&)>& visit) = 0;

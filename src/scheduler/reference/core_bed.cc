@@ -73,10 +73,10 @@ bool CoreBed::RowsAreIndependent(PodQuery& query) {
 }
 
 void CoreBed::Preempt(const Attempt&, const std::string& node, std::vector<PodPtr> victims,
-                      Task done) {
+                      PreemptDone done) {
   evictions_.node = node;
   for (const PodPtr& victim : victims) evictions_.victims.insert(victim->metadata.uid);
-  done();
+  done(true);
 }
 
 std::vector<CoreBed::PodPtr> CoreBed::NominatedTo(std::string_view node) {

@@ -60,7 +60,7 @@ class CoreBed final : private SchedulerHandle {
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
   bool RowsAreIndependent(PodQuery& query) override;
   void Preempt(const Attempt& preemptor, const std::string& node, std::vector<PodPtr> victims,
-               Task done) override;
+               PreemptDone done) override;
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
   bool Allow(std::string_view, std::string_view) override { return false; }
   bool Reject(std::string_view, std::string_view, std::string) override { return false; }

@@ -10,6 +10,7 @@ namespace koord::scheduler {
 namespace {
 
 constexpr size_t kKeptShapes = 16;
+constexpr Duration kPauseAfterError = 1s;
 
 bool IsLeavingByPreemption(const kube::Pod& pod) {
   const kube::PodCondition* condition = FindCondition(pod.status.conditions, "DisruptionTarget");
@@ -54,7 +55,8 @@ std::optional<std::string> DefaultPreemption::WhyNotEligible(const Attempt& atte
     return {};  // the promise is worth nothing; look for another node
   }
   for (const PodInfo* pod : context_.nodes().pods(*row)) {
-    if (pod->shape->priority < attempt.shape->priority && IsLeavingByPreemption(*pod->pod)) {
+    if (pod->shape->priority >= attempt.shape->priority) continue;
+    if (told_.contains(pod->uid()) || IsLeavingByPreemption(*pod->pod)) {
       return "not eligible due to a terminating pod on the nominated node.";
     }
   }
@@ -137,15 +139,35 @@ PostFilterResult DefaultPreemption::Evict(const Attempt& attempt, NodeRow row,
     }
   }
   std::vector<std::shared_ptr<const kube::Pod>> victims;
-  for (const PodInfo* victim : cost.victims) victims.push_back(victim->pod);
+  std::vector<std::string> uids;
+  for (const PodInfo* victim : cost.victims) {
+    victims.push_back(victim->pod);
+    uids.push_back(victim->uid());
+  }
   const std::string uid = attempt.pod->metadata.uid;
   evicting_for_.insert(uid);
-  context_.handle->Preempt(attempt, node, std::move(victims),
-                           [this, uid, key = KeyOf(attempt.pod->metadata)] {
-                             evicting_for_.erase(uid);
-                             context_.handle->Activate({key});
-                           });
+  context_.handle->Preempt(
+      attempt, node, std::move(victims),
+      [this, uid, uids = std::move(uids), key = KeyOf(attempt.pod->metadata)](bool all_leave) {
+        if (all_leave) {
+          RememberTold(uids);
+          return EndEviction(uid, key);
+        }
+        context_.loop.Schedule(kPauseAfterError,
+                               scope_.Wrap([this, uid, key] { EndEviction(uid, key); }));
+      });
   return {Verdict::Success(), node};
+}
+
+void DefaultPreemption::EndEviction(const std::string& uid, const kube::ObjectKey& key) {
+  evicting_for_.erase(uid);
+  context_.handle->Activate({key});
+}
+
+void DefaultPreemption::RememberTold(const std::vector<std::string>& victims) {
+  absl::erase_if(told_,
+                 [&](const std::string& uid) { return context_.ledger.Find(uid) == nullptr; });
+  told_.insert(victims.begin(), victims.end());
 }
 
 std::string DefaultPreemption::Explain(const Diagnosis& diagnosis,

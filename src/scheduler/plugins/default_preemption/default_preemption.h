@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/scope.h"
 #include "base/string_map.h"
 #include "scheduler/config/candidate_args.h"
 #include "scheduler/framework/plugin_context.h"
@@ -19,7 +20,8 @@ namespace koord::scheduler {
 // the smallest set of victims is found in a dry run; of the nodes tried, the one is taken whose
 // victims matter least (broken disruption budgets, then priorities, then numbers, then age). The
 // pod is promised that node, its victims are evicted, and it waits until they are gone. A pod whose
-// promised node still has victims on their way out is not helped twice.
+// promised node still has victims on their way out is not helped twice, also while the watch does
+// not show yet that they are. If a victim could not be told, the pod is tried again after a pause.
 class DefaultPreemption final : public PostFilterPlugin,
                                 public PreEnqueuePlugin,
                                 public RequeuePlugin {
@@ -52,6 +54,8 @@ class DefaultPreemption final : public PostFilterPlugin,
   Kept& KeptFor(PodQuery& query, const kube::Pod& pod);
   size_t CandidatesWanted(size_t nodes) const;
   PostFilterResult Evict(const Attempt& attempt, NodeRow row, const PreemptionCost& cost);
+  void EndEviction(const std::string& uid, const kube::ObjectKey& key);
+  void RememberTold(const std::vector<std::string>& victims);
   std::string Explain(const Diagnosis& diagnosis, const std::vector<NodeRow>& tried,
                       const Kept& kept) const;
 
@@ -62,6 +66,8 @@ class DefaultPreemption final : public PostFilterPlugin,
   absl::flat_hash_map<uint32_t, Kept> kept_;  // by shape
   uint64_t uses_ = 0;
   StringSet evicting_for_;  // uids of pods whose victims are being told
+  StringSet told_;          // uids of victims that leave
+  Scope scope_;
 };
 
 }  // namespace koord::scheduler

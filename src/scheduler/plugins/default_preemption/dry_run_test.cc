@@ -16,7 +16,7 @@ class DryRunTest : public testing::Test, protected SchedulerHandle {
   }
   bool RowsAreIndependent(PodQuery&) override { return true; }
   void Preempt(const Attempt&, const std::string&, std::vector<std::shared_ptr<const kube::Pod>>,
-               Task) override {}
+               PreemptDone) override {}
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
   bool Allow(std::string_view, std::string_view) override { return false; }
   bool Reject(std::string_view, std::string_view, std::string) override { return false; }

@@ -23,7 +23,7 @@ kube::json::object MetadataPatch(const kube::ObjectMeta& meta, std::string_view 
 kube::Json ClaimRefPatch(const kube::PersistentVolume& volume,
                          const kube::PersistentVolumeClaim& claim) {
   return kube::json::object{
-      {"metadata", MetadataPatch(volume.metadata, kAnnotationBoundByController, "yes")},
+      {"metadata", MetadataPatch(volume.metadata, kube::kAnnotationBoundByController, "yes")},
       {"spec", kube::json::object{{"claimRef", kube::json::object{{"apiVersion", "v1"},
                                                                   {"kind", "PersistentVolumeClaim"},
                                                                   {"namespace", claim.metadata.ns},
@@ -94,11 +94,11 @@ void ClaimBinder::Write(const std::shared_ptr<Work>& work) {
     const auto* claim = objects.persistent_volume_claims.Find(key);
     if (claim == nullptr) return missing("persistentvolumeclaim", key);
     const std::string& node = work->bindings.node;
-    if (kube::ValueOf(claim->metadata.annotations, kAnnotationSelectedNode) == node) continue;
+    if (kube::ValueOf(claim->metadata.annotations, kube::kAnnotationSelectedNode) == node) continue;
     work->written.emplace(key, claim->metadata.resource_version);
     Patch(work, kube::kPersistentVolumeClaims, key,
           kube::json::object{
-              {"metadata", MetadataPatch(claim->metadata, kAnnotationSelectedNode, node)}});
+              {"metadata", MetadataPatch(claim->metadata, kube::kAnnotationSelectedNode, node)}});
   }
 }
 
@@ -151,8 +151,8 @@ StatusOr<bool> ClaimBinder::AreBound(const Work& work) const {
     const bool unseen =
         written != work.written.end() && written->second == claim->metadata.resource_version;
     // A provisioner that cannot do it on this node takes the choice back.
-    if (!unseen &&
-        kube::ValueOf(claim->metadata.annotations, kAnnotationSelectedNode) != work.bindings.node) {
+    if (!unseen && kube::ValueOf(claim->metadata.annotations, kube::kAnnotationSelectedNode) !=
+                       work.bindings.node) {
       return FailedPrecondition("selectedNode annotation reset for PVC \"{}\"", key.name);
     }
     return false;

@@ -2,37 +2,14 @@
 
 #include <algorithm>
 
-#include "kube/selectors.h"
 #include "scheduler/plugins/volumes/pod_claims.h"
 
 namespace koord::scheduler {
 namespace {
 
-constexpr std::string_view kStorage = "storage";
-constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
-
 NodeMatcher Everywhere(const NodeTable& nodes) { return NodeMatcher(nodes, {}, nullptr); }
 NodeMatcher Where(const NodeTable& nodes, const kube::NodeSelector& selector) {
   return NodeMatcher(nodes, {}, &selector);
-}
-
-bool SameMode(const kube::PersistentVolume& volume, const kube::PersistentVolumeClaim& claim) {
-  const auto mode = [](const std::string& text) -> std::string_view {
-    return text.empty() ? "Filesystem" : std::string_view(text);
-  };
-  return mode(volume.spec.volume_mode) == mode(claim.spec.volume_mode);
-}
-
-bool AllowsAccess(const kube::PersistentVolume& volume, const kube::PersistentVolumeClaim& claim) {
-  return std::ranges::all_of(claim.spec.access_modes, [&](const std::string& mode) {
-    return std::ranges::find(volume.spec.access_modes, mode) != volume.spec.access_modes.end();
-  });
-}
-
-bool IsSelected(const kube::PersistentVolume& volume, const kube::PersistentVolumeClaim& claim) {
-  if (!claim.spec.selector) return true;
-  const auto selector = kube::LabelMatcher::From(*claim.spec.selector);
-  return selector.ok() && selector->Matches(volume.metadata.labels);
 }
 
 // How a volume and a claim stand to each other.
@@ -44,9 +21,7 @@ Relation RelationOf(const kube::PersistentVolume& volume, const kube::Persistent
   const bool own =
       promised != nullptr ? *promised == KeyOf(claim.metadata) : IsBoundTo(volume, claim);
   if (!own && (promised != nullptr || volume.spec.claim_ref)) return Relation::kNone;
-  if (IsBeingDeleted(volume.metadata) || !SameMode(volume, claim) ||
-      kube::AmountOf(volume.spec.capacity, kStorage) <
-          kube::AmountOf(claim.spec.resources.requests, kStorage)) {
+  if (IsBeingDeleted(volume.metadata) || !SameMode(volume, claim) || !HasRoom(volume, claim)) {
     return Relation::kNone;
   }
   if (own) return Relation::kOwn;
@@ -70,7 +45,7 @@ std::vector<ClaimPlan::Candidate> CandidatesFor(const kube::PersistentVolumeClai
     fitting.push_back(volume.get());
   }
   std::ranges::stable_sort(fitting, {}, [](const kube::PersistentVolume* volume) {
-    return kube::AmountOf(volume->spec.capacity, kStorage);
+    return kube::AmountOf(volume->spec.capacity, kube::kStorage);
   });
   std::vector<ClaimPlan::Candidate> candidates;
   for (const kube::PersistentVolume* volume : fitting) {
@@ -125,13 +100,6 @@ NodeMatcher RoomyNodes(const kube::StorageClass& storage_class, const kube::Quan
 
 }  // namespace
 
-bool IsBoundTo(const kube::PersistentVolume& volume, const kube::PersistentVolumeClaim& claim) {
-  const auto& reference = volume.spec.claim_ref;
-  return reference && reference->name == claim.metadata.name &&
-         reference->ns == claim.metadata.ns &&
-         (reference->uid.empty() || reference->uid == claim.metadata.uid);
-}
-
 const kube::NodeSelector* NodesOf(const kube::PersistentVolume& volume) {
   const auto& affinity = volume.spec.node_affinity;
   return affinity && affinity->required ? &*affinity->required : nullptr;
@@ -140,18 +108,18 @@ const kube::NodeSelector* NodesOf(const kube::PersistentVolume& volume) {
 ClaimPlan PlanFor(const kube::PersistentVolumeClaim& claim, const NodeTable& nodes,
                   const ClusterObjects& objects, const AssumedVolumes& assumed) {
   ClaimPlan plan{.claim = KeyOf(claim.metadata),
-                 .request = kube::AmountOf(claim.spec.resources.requests, kStorage),
+                 .request = kube::AmountOf(claim.spec.resources.requests, kube::kStorage),
                  .allowed = Everywhere(nodes),
                  .roomy = Everywhere(nodes)};
   if (const std::string* node = assumed.NodeOf(plan.claim)) {
     plan.selected_node = *node;
   } else {
-    plan.selected_node = kube::ValueOf(claim.metadata.annotations, kAnnotationSelectedNode);
+    plan.selected_node = kube::ValueOf(claim.metadata.annotations, kube::kAnnotationSelectedNode);
   }
   if (plan.selected_node.empty()) plan.candidates = CandidatesFor(claim, nodes, objects, assumed);
   const kube::StorageClass* storage_class = objects.storage_classes.Find(ClassOf(claim));
   if (storage_class == nullptr || storage_class->provisioner.empty() ||
-      storage_class->provisioner == kNoProvisioner) {
+      storage_class->provisioner == kube::kNoProvisioner) {
     return plan;
   }
   plan.can_provision = true;

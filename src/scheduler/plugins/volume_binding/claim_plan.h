@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/objects/storage.h"
+#include "kube/objects/volume_claims.h"
 #include "scheduler/framework/cluster_objects.h"
 #include "scheduler/matching/node_matcher.h"
 #include "scheduler/plugins/volume_binding/assumed_volumes.h"
@@ -36,8 +36,6 @@ struct ClaimPlan {
 ClaimPlan PlanFor(const kube::PersistentVolumeClaim& claim, const NodeTable& nodes,
                   const ClusterObjects& objects, const AssumedVolumes& assumed);
 
-// Whether the volume is the claim's, as far as the volume is concerned.
-bool IsBoundTo(const kube::PersistentVolume& volume, const kube::PersistentVolumeClaim& claim);
 // Where a volume can be used; null: everywhere.
 const kube::NodeSelector* NodesOf(const kube::PersistentVolume& volume);
 

@@ -5,9 +5,6 @@
 namespace koord::scheduler {
 namespace {
 
-// Where the class stood before it became a field; it still counts first.
-constexpr std::string_view kAnnotationStorageClass = "volume.beta.kubernetes.io/storage-class";
-
 const kube::OwnerReference* OwningPod(const kube::PersistentVolumeClaim& claim) {
   const kube::OwnerReference* owner = ControllerOf(claim.metadata);
   return owner != nullptr && owner->kind == "Pod" ? owner : nullptr;
@@ -42,29 +39,9 @@ std::string NotMadeForText(const kube::ObjectKey& claim, const kube::Pod& pod) {
                      KeyOf(pod.metadata).ToString());
 }
 
-bool IsBound(const kube::PersistentVolumeClaim& claim) {
-  return !claim.spec.volume_name.empty() &&
-         (claim.status.phase == "Bound" ||
-          claim.metadata.annotations.contains(kAnnotationBindCompleted));
-}
-
 const kube::PersistentVolume* VolumeOf(const kube::PersistentVolumeClaim& claim,
                                        const ClusterObjects& objects) {
   return IsBound(claim) ? objects.persistent_volumes.Find(claim.spec.volume_name) : nullptr;
-}
-
-std::string_view ClassOf(const kube::PersistentVolumeClaim& claim) {
-  if (const auto* said = kube::FindValue(claim.metadata.annotations, kAnnotationStorageClass)) {
-    return *said;
-  }
-  return claim.spec.storage_class_name ? std::string_view(*claim.spec.storage_class_name) : "";
-}
-
-std::string_view ClassOf(const kube::PersistentVolume& volume) {
-  if (const auto* said = kube::FindValue(volume.metadata.annotations, kAnnotationStorageClass)) {
-    return *said;
-  }
-  return volume.spec.storage_class_name;
 }
 
 bool WaitsForPod(const kube::PersistentVolumeClaim& claim, const ClusterObjects& objects) {

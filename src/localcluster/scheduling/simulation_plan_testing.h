@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "kube/json.h"
+
+// For tests: what happens to a simulated cluster, decided before it starts, so that the same things
+// happen whatever the scheduler does and however bad the network is.
+namespace koord::localcluster::simulation {
+
+// A request that a user or an administrator makes; 404 and 409 are fine, as in real life.
+struct Request {
+  Duration at{};
+  std::string method;
+  std::string target;
+  kube::Json body;
+  std::string content_type = "application/json";
+};
+
+// What koordlet on a node will report from now on, in percent of the machine.
+struct Load {
+  Duration at{};
+  std::string node;
+  int64_t cpu_percent = 0;
+};
+
+// The wall clock of the whole cluster is set.
+struct ClockJump {
+  Duration at{};
+  Duration by{};
+};
+
+// What goes wrong with one of the two schedulers.
+struct Trouble {
+  enum class Kind { kCrash, kPartition, kDropWatches };
+  Duration at{};
+  Kind kind{};
+  size_t instance = 0;
+  Duration lasts{};
+};
+
+struct Plan {
+  Duration length{};
+  std::vector<Request> setup;
+  std::vector<Request> requests;
+  std::vector<Load> loads;
+  std::vector<ClockJump> jumps;
+  std::vector<Trouble> troubles;
+  // At the end, room for everybody who can be helped at all.
+  std::vector<Request> rescue;
+};
+
+// How long a pod runs before it is done, in seconds; without it, for ever.
+inline constexpr char kLifetime[] = "simulation/lifetime";
+// Pods that fit nowhere.
+inline constexpr char kImpossible[] = "impossible";
+
+inline constexpr char kPodsPath[] = "/api/v1/namespaces/default/pods";
+
+// All of it sorted by time.
+Plan MakePlan(uint64_t seed);
+
+}  // namespace koord::localcluster::simulation
