@@ -47,6 +47,10 @@ Diagnosis CoreBed::Diagnose(const PodPtr& pod) {
   return pipeline_->Diagnose(*pod, ledger.shapes().Of(pod));
 }
 
+Pipeline::Ranking CoreBed::Rank(const PodPtr& pod) {
+  return pipeline_->Rank(*pod, ledger.shapes().Of(pod), ledger.nodes().rows());
+}
+
 CoreBed::Evictions CoreBed::PostFilter(const PodPtr& pod, const Diagnosis& diagnosis) {
   evictions_ = {};
   Attempt attempt{.pod = pod, .shape = ledger.shapes().Of(pod), .profile = lineup_.name};

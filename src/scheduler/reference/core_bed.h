@@ -38,6 +38,7 @@ class CoreBed final : private SchedulerHandle {
   Decision Decide(const PodPtr& pod);
   CompiledQuery& QueryFor(const PodPtr& pod);
   Diagnosis Diagnose(const PodPtr& pod);
+  Pipeline::Ranking Rank(const PodPtr& pod);  // all nodes
   const Plugin& PluginAt(size_t slot) const { return *lineup_.plugins[slot]; }
 
   struct Evictions {

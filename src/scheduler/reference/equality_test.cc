@@ -97,7 +97,11 @@ class Sequence {
     if (decision.placed()) {
       ++seen.placed;
       seen.ties += outcome.best.size() > 1 ? 1 : 0;
-      if (random_.Chance(0.3) && !outcome.single) CompareDiagnosis(core_->Diagnose(pod), outcome);
+      if (random_.Chance(0.3) && !outcome.single) {
+        CompareRanking(pod, outcome);
+        CompareDiagnosis(core_->Diagnose(pod), outcome);
+      }
+      if (!difference_.empty()) return;
       return world_->Place(pod, core_->ledger.nodes().name(decision.row));
     }
     ++seen.rejected;
@@ -132,8 +136,37 @@ class Sequence {
       Same(fmt::format("{} is feasible", nodes.name(row)), found != BestRows::kInfeasible,
            feasible);
       if (!feasible || !scored || found == total->second) continue;
-      difference_ += fmt::format("total of {}: found {}, expected {} ({})\n", nodes.name(row),
-                                 found, total->second, outcome.parts.at(nodes.name(row)));
+      difference_ +=
+          fmt::format("total of {}: found {} ({}), expected {} ({})\n", nodes.name(row), found,
+                      PartsOf(pod, row), total->second, outcome.parts.at(nodes.name(row)));
+    }
+  }
+
+  // What each scorer says of a row, asked one by one.
+  std::string PartsOf(const CoreBed::PodPtr& pod, NodeRow row) {
+    std::string parts;
+    const Pipeline::Ranking ranking = core_->Rank(pod);
+    for (const Pipeline::Ranking::Row& each : ranking.best) {
+      if (each.row != row) continue;
+      for (size_t i = 0; i < ranking.plugins.size(); ++i) {
+        parts += fmt::format(" {}={}", ranking.plugins[i], each.scores[i]);
+      }
+    }
+    return parts;
+  }
+
+  // The answer for people must be that of the decision.
+  void CompareRanking(const CoreBed::PodPtr& pod, const Outcome& outcome) {
+    const Pipeline::Ranking ranking = core_->Rank(pod);
+    Same("ranked nodes", ranking.feasible, outcome.totals.size());
+    for (const Pipeline::Ranking::Row& each : ranking.best) {
+      const std::string& node = core_->ledger.nodes().name(each.row);
+      const auto total = outcome.totals.find(node);
+      if (total == outcome.totals.end()) {
+        difference_ += fmt::format("{} is ranked\n", node);
+      } else if (outcome.totals.size() > 1) {
+        Same(fmt::format("rank of {}", node), each.total, total->second);
+      }
     }
   }
 

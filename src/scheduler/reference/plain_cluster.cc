@@ -53,7 +53,7 @@ View::View(const PlainCluster& cluster) : cluster(cluster) {
   for (const auto& [name, node] : cluster.nodes) pods_on[name];
   for (const auto& [uid, pod] : cluster.pods) {
     const auto found = pods_on.find(pod.spec().node_name);
-    if (found != pods_on.end()) found->second.push_back(&pod);
+    (found != pods_on.end() ? found->second : elsewhere).push_back(&pod);
   }
 }
 

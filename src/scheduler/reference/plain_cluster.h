@@ -68,13 +68,13 @@ struct PlainCluster {
   WallTime now{};
 };
 
-// Who is where, as a filter is to see it: as it is, or with some pods gone or added. Pods of nodes
-// that do not exist are left out.
+// Who is where, as a filter is to see it: as it is, or with some pods gone or added.
 struct View {
   explicit View(const PlainCluster& cluster);
 
   const PlainCluster& cluster;
   std::map<std::string, std::vector<const PlainPod*>, std::less<>> pods_on;  // every node
+  std::vector<const PlainPod*> elsewhere;                                    // their node is gone
 
   const std::vector<const PlainPod*>& PodsOn(const PlainNode& node) const {
     return pods_on.at(node.name());

@@ -111,9 +111,25 @@ kube::NodeSelectorTerm RandomNodeTerm(Random& random) {
   return term;
 }
 
+// Every term names nodes, at times such that none is left.
+kube::NodeSelector RandomNamedNodes(Random& random) {
+  kube::NodeSelector selector;
+  do {
+    kube::NodeSelectorTerm& term = selector.node_selector_terms.emplace_back();
+    do {
+      kube::NodeSelectorRequirement& names = term.match_fields.emplace_back();
+      names = {"metadata.name", "In", {RandomNodeName(random)}};
+      while (random.Chance(0.7)) names.values.push_back(RandomNodeName(random));
+    } while (random.Chance(0.3));
+  } while (random.Chance(0.3));
+  return selector;
+}
+
 kube::NodeAffinity RandomNodeAffinity(Random& random) {
   kube::NodeAffinity affinity;
-  if (random.Chance(0.5)) {
+  if (random.Chance(0.2)) {
+    affinity.required = RandomNamedNodes(random);
+  } else if (random.Chance(0.5)) {
     kube::NodeSelector& required = affinity.required.emplace();
     while (random.Chance(0.7)) required.node_selector_terms.push_back(RandomNodeTerm(random));
   }
@@ -167,7 +183,9 @@ kube::TopologySpreadConstraint RandomConstraint(Random& random) {
   return constraint;
 }
 
-void AskFor(kube::ResourceRequirements& resources, Random& random, bool batch) {
+void AskFor(kube::ResourceRequirements& resources, Random& random, const Flavor& flavor,
+            bool batch) {
+  if (flavor.roomy && random.Chance(0.3)) return;
   kube::ResourceList& requests = resources.requests;
   if (random.Chance(0.75)) {
     requests[batch ? kBatchCpu : "cpu"] =
@@ -186,12 +204,12 @@ void AskFor(kube::ResourceRequirements& resources, Random& random, bool batch) {
   if (random.Chance(0.1)) resources.limits["cpu"] = Milli(OneOf<int64_t>(random, {50, 2000}));
 }
 
-kube::Container RandomContainer(Random& random, int number, bool batch) {
+kube::Container RandomContainer(Random& random, const Flavor& flavor, int number, bool batch) {
   kube::Container container{.name = fmt::format("c{}", number)};
   container.image = TextOf(random, {"registry/app-0", "registry/app-1:latest", "registry/app-2",
                                     "registry/app-3@sha256:0", "registry/app-0:v9", "other"});
-  AskFor(container.resources, random, batch);
-  if (random.Chance(0.12)) {
+  AskFor(container.resources, random, flavor, batch);
+  if (random.Chance(flavor.ports)) {
     kube::ContainerPort& port = container.ports.emplace_back();
     port.host_port = static_cast<int32_t>(Between(random, 0, 2)) * 1000;
     port.protocol = TextOf(random, {"", "TCP", "UDP"});
@@ -200,13 +218,13 @@ kube::Container RandomContainer(Random& random, int number, bool batch) {
   return container;
 }
 
-void AddContainers(kube::Pod& pod, Random& random, bool batch) {
+void AddContainers(kube::Pod& pod, Random& random, const Flavor& flavor, bool batch) {
   kube::PodSpec& spec = pod.spec;
-  spec.containers.push_back(RandomContainer(random, 0, batch));
-  if (random.Chance(0.2)) spec.containers.push_back(RandomContainer(random, 1, batch));
+  spec.containers.push_back(RandomContainer(random, flavor, 0, batch));
+  if (random.Chance(0.2)) spec.containers.push_back(RandomContainer(random, flavor, 1, batch));
   while (random.Chance(0.15)) {
     spec.init_containers.push_back(
-        RandomContainer(random, 10 + static_cast<int>(spec.init_containers.size()), batch));
+        RandomContainer(random, flavor, 10 + static_cast<int>(spec.init_containers.size()), batch));
     if (random.Chance(0.5)) spec.init_containers.back().restart_policy = "Always";
   }
   if (random.Chance(0.05)) spec.overhead = {{"cpu", Milli(50)}, {"memory", Mi(10)}};
@@ -255,11 +273,11 @@ void AnnotatePod(kube::Pod& pod, Random& random) {
   }
 }
 
-void AddAffinities(kube::Pod& pod, Random& random) {
+void AddAffinities(kube::Pod& pod, Random& random, const Flavor& flavor) {
   kube::Affinity affinity;
-  if (random.Chance(0.2)) affinity.node_affinity = RandomNodeAffinity(random);
-  if (random.Chance(0.25)) affinity.pod_affinity = RandomPodAffinity(random);
-  if (random.Chance(0.25)) affinity.pod_anti_affinity = RandomPodAffinity(random);
+  if (random.Chance(flavor.node_affinity)) affinity.node_affinity = RandomNodeAffinity(random);
+  if (random.Chance(flavor.pod_affinity)) affinity.pod_affinity = RandomPodAffinity(random);
+  if (random.Chance(flavor.pod_affinity)) affinity.pod_anti_affinity = RandomPodAffinity(random);
   if (affinity.node_affinity || affinity.pod_affinity || affinity.pod_anti_affinity) {
     pod.spec.affinity = std::move(affinity);
   }
@@ -281,21 +299,31 @@ kube::ResourceList RandomUsage(Random& random, int64_t most_milli, int64_t most_
 
 }  // namespace
 
+Flavor RandomFlavor(Random& random) {
+  return {.node_affinity = OneOf(random, {0.0, 0.2, 0.2, 0.6}),
+          .pod_affinity = OneOf(random, {0.0, 0.25, 0.25, 0.7}),
+          .spread = OneOf(random, {0.0, 0.2, 0.2, 0.6}),
+          .ports = OneOf(random, {0.02, 0.1, 0.5}),
+          .volumes = OneOf(random, {0.0, 0.05, 0.2, 0.9}),
+          .taints = OneOf(random, {0.05, 0.2, 0.4}),
+          .roomy = random.Chance(0.5)};
+}
+
 std::string RandomNodeName(Random& random) {
   return fmt::format("node-{}", random.Below(kNodeNames));
 }
 
-kube::Node RandomNode(Random& random, std::string name) {
+kube::Node RandomNode(Random& random, const Flavor& flavor, std::string name) {
   kube::Node node;
   node.metadata.name = std::move(name);
   LabelNode(node, random);
   AnnotateNode(node, random);
-  node.spec.unschedulable = random.Chance(0.08);
-  while (random.Chance(0.2)) node.spec.taints.push_back(RandomTaint(random));
+  node.spec.unschedulable = random.Chance(flavor.taints / 3);
+  while (random.Chance(flavor.taints)) node.spec.taints.push_back(RandomTaint(random));
   kube::ResourceList& room = node.status.allocatable;
-  room["cpu"] = Milli(OneOf<int64_t>(random, {1000, 2000, 2000, 3300, 4000, 8000}));
-  room["memory"] = Mi(OneOf<int64_t>(random, {1024, 2048, 2048, 3001, 8192}));
-  room["pods"] = kube::Quantity(OneOf<int64_t>(random, {1, 3, 5, 110, 110, 110}));
+  room["cpu"] = Milli(OneOf<int64_t>(random, {1000, 2000, 4000, 4000, 3300, 16000}));
+  room["memory"] = Mi(OneOf<int64_t>(random, {1024, 4096, 4096, 3001, 8192}));
+  room["pods"] = kube::Quantity(OneOf<int64_t>(random, {1, 5, 110, 110, 110, 110, 110, 110}));
   if (random.Chance(0.5)) room["ephemeral-storage"] = Mi(1000);
   if (random.Chance(0.3)) room["nvidia.com/gpu"] = kube::Quantity(Between(random, 0, 4));
   if (random.Chance(0.2)) room["example.com/fpga"] = kube::Quantity(2);
@@ -306,6 +334,9 @@ kube::Node RandomNode(Random& random, std::string name) {
     room[old_names ? "koordinator.sh/batch-memory" : kBatchMemory] = Mi(2048);
   }
   if (random.Chance(0.03)) room.erase("cpu");
+  if (flavor.roomy) {
+    for (auto& [name, amount] : room) amount *= 4;
+  }
   ImagesOf(node, random);
   return node;
 }
@@ -329,7 +360,7 @@ kube::LabelSelector RandomSelector(Random& random) {
   return selector;
 }
 
-kube::Pod RandomPod(Random& random, WallTime now) {
+kube::Pod RandomPod(Random& random, const Flavor& flavor, WallTime now) {
   kube::Pod pod;
   pod.metadata.ns = TextOf(random, {"one", "one", "two"});
   pod.metadata.labels = RandomPodLabels(random);
@@ -348,15 +379,16 @@ kube::Pod RandomPod(Random& random, WallTime now) {
         TextOf(random, {"koord-prod", "koord-batch", "koord-mid", "koord-free", "odd"});
   }
   if (random.Chance(0.08)) pod.spec.preemption_policy = "Never";
-  AddContainers(pod, random, pod.spec.priority == 5500 && random.Chance(0.8));
+  AddContainers(pod, random, flavor, pod.spec.priority == 5500 && random.Chance(0.8));
   while (random.Chance(0.35)) pod.spec.tolerations.push_back(RandomToleration(random));
   if (random.Chance(0.06)) pod.spec.node_selector["disk"] = TextOf(random, {"ssd", "hdd"});
   if (random.Chance(0.05)) pod.spec.node_selector[kZone] = "a";
-  AddAffinities(pod, random);
-  while (random.Chance(0.2)) {
+  AddAffinities(pod, random, flavor);
+  while (random.Chance(flavor.spread)) {
     pod.spec.topology_spread_constraints.push_back(RandomConstraint(random));
   }
   if (random.Chance(0.4)) SetOwner(pod, random);
+  if (random.Chance(flavor.volumes)) AddVolumes(pod, random);
   AnnotatePod(pod, random);
   return pod;
 }

@@ -11,6 +11,7 @@
 #include "kube/objects/policy.h"
 #include "kube/objects/service.h"
 #include "kube/objects/workloads.h"
+#include "scheduler/framework/cluster_objects.h"
 
 // Objects that meet each other: few names, few values, and amounts that add up to exactly what fits
 // every now and then.
@@ -18,10 +19,22 @@ namespace koord::scheduler::reference {
 
 inline constexpr int kNodeNames = 12;  // node-0 to node-11
 
+// What the pods and nodes of one cluster have more or less of: how likely it is.
+struct Flavor {
+  double node_affinity = 0.2;
+  double pod_affinity = 0.25;
+  double spread = 0.2;
+  double ports = 0.12;
+  double volumes = 0.12;
+  double taints = 0.2;
+  bool roomy = false;  // little is asked for, and nodes are large
+};
+Flavor RandomFlavor(Random& random);
+
 std::string RandomNodeName(Random& random);
-kube::Node RandomNode(Random& random, std::string name);
+kube::Node RandomNode(Random& random, const Flavor& flavor, std::string name);
 // Without name, uid and node.
-kube::Pod RandomPod(Random& random, WallTime now);
+kube::Pod RandomPod(Random& random, const Flavor& flavor, WallTime now);
 // What becomes of a pod that has a node: a start, conditions, at times its end.
 void Settle(kube::Pod& pod, Random& random, WallTime now);
 kube::Labels RandomPodLabels(Random& random);
@@ -36,6 +49,11 @@ kube::PodDisruptionBudget RandomBudget(Random& random, const std::string& pod_na
 // `pods`: those that it may report, by chance.
 api::NodeMetric RandomMetric(Random& random, const std::string& node,
                              const std::vector<const kube::Pod*>& pods, WallTime now);
+
+// A disk or a claim.
+void AddVolumes(kube::Pod& pod, Random& random);
+// A claim, a volume, a class, or what drivers say.
+void SetRandomVolumeObject(ClusterObjects& objects, Random& random, WallTime now);
 
 // A KubeSchedulerConfiguration with one profile.
 std::string RandomConfiguration(Random& random);

@@ -33,6 +33,10 @@ std::unique_ptr<Rule> MakeRule(std::string_view plugin, const Profile& profile) 
   if (plugin == "LoadAwareScheduling") {
     return LoadAwareSchedulingRule(ArgsFor<LoadAwareSchedulingArgs>(profile));
   }
+  if (plugin == "VolumeRestrictions") return VolumeRestrictionsRule();
+  if (plugin == "NodeVolumeLimits") return NodeVolumeLimitsRule();
+  if (plugin == "VolumeBinding") return VolumeBindingRule();
+  if (plugin == "VolumeZone") return VolumeZoneRule();
   if (plugin == "SchedulingHint") return SchedulingHintRule(ArgsFor<SchedulingHintArgs>(profile));
   return nullptr;
 }

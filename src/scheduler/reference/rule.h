@@ -64,6 +64,10 @@ std::unique_ptr<Rule> ScarceResourceAvoidanceRule(ScarceResourceAvoidanceArgs ar
 std::unique_ptr<Rule> InterPodAffinityRule(InterPodAffinityArgs args);
 std::unique_ptr<Rule> PodTopologySpreadRule(PodTopologySpreadArgs args);
 std::unique_ptr<Rule> LoadAwareSchedulingRule(LoadAwareSchedulingArgs args);
+std::unique_ptr<Rule> VolumeRestrictionsRule();
+std::unique_ptr<Rule> NodeVolumeLimitsRule();
+std::unique_ptr<Rule> VolumeBindingRule();
+std::unique_ptr<Rule> VolumeZoneRule();
 std::unique_ptr<Rule> SchedulingHintRule(SchedulingHintArgs args);
 
 }  // namespace koord::scheduler::reference

@@ -8,7 +8,6 @@
 #include "kube/resources.h"
 #include "kube/yaml.h"
 #include "scheduler/reference/choose.h"
-#include "scheduler/reference/random_objects.h"
 #include "scheduler/transform/transform.h"
 
 namespace koord::scheduler::reference {
@@ -30,7 +29,8 @@ void RemoveAny(ObjectCache<T>& cache, Random& random) {
 
 }  // namespace
 
-World::World(CoreBed& core, uint64_t seed) : core_(core), random_(seed), cluster_(core.objects) {
+World::World(CoreBed& core, uint64_t seed)
+    : core_(core), random_(seed), flavor_(RandomFlavor(random_)), cluster_(core.objects) {
   cluster_.now = core.loop.clock().Now();
   for (const char* name : {"one", "two"}) {
     kube::Namespace ns;
@@ -41,6 +41,9 @@ World::World(CoreBed& core, uint64_t seed) : core_(core), random_(seed), cluster
   for (int64_t n = Between(random_, 0, 20); n > 0; --n) AddPod();
   for (int64_t n = Between(random_, 0, 8); n > 0; --n) SetMetric();
   for (int64_t n = Between(random_, 0, 3); n > 0; --n) SetObject();
+  for (int64_t n = Between(random_, 0, 20); n > 0; --n) {
+    SetRandomVolumeObject(core_.objects, random_, cluster_.now);
+  }
 }
 
 void World::Step() {
@@ -53,17 +56,24 @@ void World::Step() {
   if (what < 65) return SettleAssumed();
   if (what < 77) return SetMetric();
   if (what < 79) return RemoveMetric();
-  if (what < 86) return SetObject();
-  if (what < 89) return RemoveObject();
-  if (what < 93) return NominateSomebody();
+  if (what < 88) return SetObject();
+  if (what < 91) return RemoveObject();
+  if (what < 95) return NominateSomebody();
   PassTime();
 }
 
 // ---- Nodes
 
 void World::SetNode() {
-  kube::Node node = RandomNode(random_, RandomNodeName(random_));
+  kube::Node node = RandomNode(random_, flavor_, RandomNodeName(random_));
   const auto known = cluster_.nodes.find(node.metadata.name);
+  if (known == cluster_.nodes.end() && !cluster_.nodes.empty() && random_.Chance(0.5)) {
+    // One more of a kind.
+    const std::string name =
+        std::exchange(node, *AnyOf(random_, cluster_.nodes)->second.node).metadata.name;
+    node.metadata.name = name;
+    if (random_.Chance(0.9)) node.metadata.labels["kubernetes.io/hostname"] = name;
+  }
   if (known != cluster_.nodes.end() && random_.Chance(0.7)) {  // only one thing changes
     kube::Node next = *known->second.node;
     switch (random_.Below(6)) {
@@ -109,7 +119,7 @@ std::string World::AnyNode() {
 kube::Pod World::NewPod() {
   if (kinds_.size() < kKinds || random_.Chance(0.1)) {
     if (kinds_.size() == kKinds) kinds_.erase(AnyOf(random_, kinds_));
-    kinds_.push_back(RandomPod(random_, cluster_.now));
+    kinds_.push_back(RandomPod(random_, flavor_, cluster_.now));
   }
   kube::Pod pod = *AnyOf(random_, kinds_);
   pod.metadata.name = fmt::format("pod-{}", next_pod_);
@@ -130,7 +140,7 @@ void World::SetPod(kube::Pod pod) {
 }
 
 void World::AddPod() {
-  kube::Pod pod = random_.Chance(0.5) ? NewPod() : RandomPod(random_, cluster_.now);
+  kube::Pod pod = random_.Chance(0.5) ? NewPod() : RandomPod(random_, flavor_, cluster_.now);
   pod.metadata.name = fmt::format("pod-{}", next_pod_);
   pod.metadata.uid = fmt::format("uid-{}", next_pod_++);
   pod.spec.node_name = AnyNode();
@@ -269,7 +279,7 @@ void World::SetObject() {
   ClusterObjects& objects = core_.objects;
   const auto known_pod =
       cluster_.pods.empty() ? "none" : AnyOf(random_, cluster_.pods)->second.meta().name;
-  switch (random_.Below(6)) {
+  switch (random_.Below(10)) {
     case 0:
       return objects.namespaces.Set(Shared(RandomNamespace(random_)));
     case 1:
@@ -280,22 +290,34 @@ void World::SetObject() {
       return objects.stateful_sets.Set(Shared(RandomStatefulSet(random_)));
     case 4:
       return objects.replication_controllers.Set(Shared(RandomReplicationController(random_)));
-    default:
+    case 5:
       return objects.disruption_budgets.Set(Shared(RandomBudget(random_, known_pod)));
+    default:
+      return SetRandomVolumeObject(objects, random_, cluster_.now);
   }
 }
 
 void World::RemoveObject() {
   ClusterObjects& objects = core_.objects;
-  switch (random_.Below(4)) {
+  switch (random_.Below(9)) {
     case 0:
       return RemoveAny(objects.services, random_);
     case 1:
       return RemoveAny(objects.replica_sets, random_);
     case 2:
       return RemoveAny(objects.stateful_sets, random_);
-    default:
+    case 3:
       return RemoveAny(objects.disruption_budgets, random_);
+    case 4:
+      return RemoveAny(objects.persistent_volume_claims, random_);
+    case 5:
+      return RemoveAny(objects.persistent_volumes, random_);
+    case 6:
+      return RemoveAny(objects.csi_nodes, random_);
+    case 7:
+      return RemoveAny(objects.volume_attachments, random_);
+    default:
+      return RemoveAny(objects.storage_classes, random_);
   }
 }
 
@@ -324,6 +346,13 @@ std::string World::Dump() const {
   dump_all(kube::kStatefulSets, cluster_.objects.stateful_sets);
   dump_all(kube::kReplicationControllers, cluster_.objects.replication_controllers);
   dump_all(kube::kPodDisruptionBudgets, cluster_.objects.disruption_budgets);
+  dump_all(kube::kPersistentVolumeClaims, cluster_.objects.persistent_volume_claims);
+  dump_all(kube::kPersistentVolumes, cluster_.objects.persistent_volumes);
+  dump_all(kube::kStorageClasses, cluster_.objects.storage_classes);
+  dump_all(kube::kCsiNodes, cluster_.objects.csi_nodes);
+  dump_all(kube::kCsiDrivers, cluster_.objects.csi_drivers);
+  dump_all(kube::kCsiStorageCapacities, cluster_.objects.csi_storage_capacities);
+  dump_all(kube::kVolumeAttachments, cluster_.objects.volume_attachments);
   dump_all(api::kNodeMetrics, cluster_.objects.node_metrics);
   return text;
 }

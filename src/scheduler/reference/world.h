@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "scheduler/reference/core_bed.h"
 #include "scheduler/reference/plain_cluster.h"
+#include "scheduler/reference/random_objects.h"
 
 namespace koord::scheduler::reference {
 
@@ -57,6 +58,7 @@ class World {
 
   CoreBed& core_;
   Random random_;
+  const Flavor flavor_;
   PlainCluster cluster_;
   std::vector<kube::Pod> kinds_;          // pods come in several of a kind
   std::vector<CoreBed::PodPtr> pending_;  // tried before

@@ -18,6 +18,14 @@ bool IsLeavingByPreemption(const kube::Pod& pod) {
          condition->reason == "PreemptionByScheduler";
 }
 
+// Of a row: its own, that of all, or that of rows that were not looked at.
+Code CodeOf(NodeRow row, const Diagnosis& diagnosis) {
+  if (diagnosis.pre_filter.rejected()) return diagnosis.pre_filter.code;
+  const Code own = row < diagnosis.rows.size() ? diagnosis.rows[row].verdict.code : Code::kSuccess;
+  if (own != Code::kSuccess || diagnosis.absent_reason.empty()) return own;
+  return Code::kUnschedulableAndUnresolvable;
+}
+
 }  // namespace
 
 DefaultPreemption::DefaultPreemption(const PluginContext& context, DefaultPreemptionArgs args)
@@ -43,8 +51,7 @@ std::optional<std::string> DefaultPreemption::WhyNotEligible(const Attempt& atte
   const std::string node = context_.handle->NominatedNodeOf(*attempt.pod);
   const auto row = context_.nodes().Find(node);
   if (!row) return {};
-  if (*row < diagnosis.rows.size() &&
-      diagnosis.rows[*row].verdict.code == Code::kUnschedulableAndUnresolvable) {
+  if (CodeOf(*row, diagnosis) == Code::kUnschedulableAndUnresolvable) {
     return {};  // the promise is worth nothing; look for another node
   }
   for (const PodInfo* pod : context_.nodes().pods(*row)) {
