@@ -101,6 +101,7 @@ void Checker::SeeNode(const apiserver::Change& change) {
 
 void Checker::OnBindingSent(const std::string& uid, const std::string& node,
                             std::optional<kube::ResourceList> allocatable) {
+  ++bindings_sent_;
   if (!uids_.contains(uid)) Complain(fmt::format("I1: binding of unknown pod \"{}\"", uid));
   if (allocatable) known_[{uid, node}] = *std::move(allocatable);
 }
