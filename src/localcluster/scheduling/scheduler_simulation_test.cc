@@ -96,6 +96,7 @@ TEST_P(SchedulerSimulationReplay, IsTheSameRun) {
   World second(GetParam(), kTroubled);
   second.Run();
   EXPECT_EQ(first.checker().trace_hash(), second.checker().trace_hash());
+  RecordProperty("trace_hash", std::to_string(first.checker().trace_hash()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulationReplay,
