@@ -56,7 +56,8 @@ void Checker::Watch(apiserver::Store& store, const std::string& resource,
 
 void Checker::Trace(std::string_view resource, const apiserver::Change& change) {
   const std::string moment = std::to_string(clock_.Steady().count());
-  const std::string_view value = change.after == nullptr ? "gone" : change.after->value;
+  const std::string_view value =
+      change.after == nullptr ? std::string_view("gone") : std::string_view(change.after->value);
   for (const std::string_view text :
        {std::string_view(moment), resource, std::string_view(change.key), value}) {
     for (const unsigned char c : text) trace_hash_ = (trace_hash_ ^ c) * 1099511628211u;
@@ -101,6 +102,7 @@ void Checker::SeeNode(const apiserver::Change& change) {
 
 void Checker::OnBindingSent(const std::string& uid, const std::string& node,
                             std::optional<kube::ResourceList> allocatable) {
+  ++bindings_sent_;
   if (!uids_.contains(uid)) Complain(fmt::format("I1: binding of unknown pod \"{}\"", uid));
   if (allocatable) known_[{uid, node}] = *std::move(allocatable);
 }

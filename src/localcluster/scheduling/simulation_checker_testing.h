@@ -40,6 +40,7 @@ class Checker {
   const std::set<std::string>& uids() const { return uids_; }        // of all pods there ever were
   const std::set<std::string>& evicted() const { return evicted_; }  // names; by a scheduler
   const std::vector<std::string>& bindings() const { return bindings_; }  // "<ms> <pod> <node>"
+  size_t bindings_sent() const { return bindings_sent_; }
   uint64_t trace_hash() const { return trace_hash_; }
 
   // A scheduler sends this now. `allocatable`: of that node, as the scheduler knows it.
@@ -70,6 +71,7 @@ class Checker {
   std::map<int32_t, SteadyTime> last_pending_;
   std::map<std::pair<std::string, std::string>, kube::ResourceList> known_;  // by uid and node
   std::vector<std::string> bindings_;
+  size_t bindings_sent_ = 0;
   std::vector<std::string> complaints_;
   uint64_t trace_hash_ = 14695981039346656037u;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/random.h"
@@ -239,6 +240,7 @@ class Planner {
     if (!random_.Chance(0.3)) return;
     // A pod of the same name, at once.
     pods_.insert(name);
+    plan_.reused.insert(name);
     std::erase(gated_, name);
     Add("POST", kPodsPath, PodObject(name, "plain", Between(1, 10) * 100));
   }

@@ -1,6 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +49,9 @@ struct Plan {
   std::vector<Load> loads;
   std::vector<ClockJump> jumps;
   std::vector<Trouble> troubles;
+  // Names that are used a second time while their first pod may not be gone yet: whether that
+  // succeeds depends on what became of the first.
+  std::set<std::string> reused;
   // At the end, room for everybody who can be helped at all.
   std::vector<Request> rescue;
 };

@@ -74,13 +74,24 @@ class SpyTransport final : public kube::Transport {
 
 std::unique_ptr<scheduler::SchedulerApp> MakeApp(EventLoop& loop, kube::Client& client,
                                                  uint64_t seed, std::function<bool()> may_write) {
+  static const scheduler::SchedulerConfiguration kConfiguration = LocalSchedulerConfiguration();
   auto app = scheduler::SchedulerApp::Make(loop, client,
-                                           {.configuration = LocalSchedulerConfiguration(),
+                                           {.configuration = kConfiguration,
                                             .gates = scheduler::SchedulerFeatureGates(),
                                             .seed = seed,
                                             .may_write = std::move(may_write)});
   EXPECT_TRUE(app.ok()) << Message(app.status());
   return std::move(*app);
+}
+
+kube::Json NodeMetricDefinition() {
+  for (const EmbeddedFile& file : api::CustomResourceDefinitions()) {
+    if (std::string_view(file.name).find("nodemetrics") == std::string_view::npos) continue;
+    const auto object = kube::ParseYaml(file.text);
+    EXPECT_TRUE(object.ok()) << Message(object.status());
+    return object.value_or(kube::Json());
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -194,14 +205,10 @@ World::World(uint64_t seed, Conditions conditions)
 }
 
 void World::InstallNodeMetrics() {
-  for (const EmbeddedFile& file : api::CustomResourceDefinitions()) {
-    if (std::string_view(file.name).find("nodemetrics") == std::string_view::npos) continue;
-    const auto object = kube::ParseYaml(file.text);
-    ASSERT_TRUE(object.ok()) << Message(object.status());
-    const auto answer =
-        server_.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", *object);
-    ASSERT_EQ(answer.code, 201) << answer.body;
-  }
+  static const kube::Json kDefinition = NodeMetricDefinition();
+  const auto answer =
+      server_.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kDefinition);
+  ASSERT_EQ(answer.code, 201) << answer.body;
 }
 
 apiserver::TestAnswer World::Send(const Request& request) {
@@ -223,6 +230,21 @@ void World::Run() {
   RunTo(now() + kRescue);
   CheckQuiet("at the end");
   CheckEverybodyHelped();
+}
+
+std::map<std::string, std::string> World::Outcome() const {
+  std::map<std::string, std::string> outcome;
+  for (const auto& [name, state] : checker_.pods()) {
+    if (plan_.reused.contains(name)) continue;
+    outcome[name] = state.bound() || state.ended ? "placed" : "pending";
+  }
+  return outcome;
+}
+
+std::set<std::string> World::Displaced() const {
+  std::set<std::string> displaced = checker_.evicted();
+  displaced.insert(orphans_.begin(), orphans_.end());
+  return displaced;
 }
 
 std::optional<SteadyTime> World::NextPlanned() const {
@@ -260,10 +282,11 @@ void World::DoPlanned() {
     ReportLoad(load->node);
   }
   while (const ClockJump* jump = due(plan_.jumps, next_jump_)) {
-    if (!conditions_.jumps) continue;
-    loop().JumpWallClock(jump->by);
-    skew_ += jump->by;
-    ReportLoads();
+    if (conditions_.jumps) {
+      loop().JumpWallClock(jump->by);
+      skew_ += jump->by;
+    }
+    ReportLoads();  // in any case: worlds with and without jumps see the same reports
   }
   while (const Trouble* trouble = due(plan_.troubles, next_trouble_)) {
     if (conditions_.troubled) Make(*trouble);
@@ -310,11 +333,12 @@ void World::CalmDown() {
 // ---- The machines
 
 void World::RunMachines() {
-  // A copy: what happens here changes it.
-  const auto pods = checker_.pods();
-  for (const auto& [name, state] : pods) {
-    if (state.bound()) RunPod(name, state);
+  // First the names: what happens to pods changes the list.
+  std::vector<std::string> names;
+  for (const auto& [name, state] : checker_.pods()) {
+    if (state.bound()) names.push_back(name);
   }
+  for (const std::string& name : names) RunPod(name, checker_.pods().at(name));
   if (now() >= next_report_) ReportLoads();
 }
 
@@ -327,6 +351,7 @@ void World::RunPod(const std::string& name, const Checker::PodState& state) {
   const bool orphan = !checker_.nodes().contains(state.pod.spec.node_name);
   if ((IsBeingDeleted(state.pod.metadata) && waited(leaving_, 1s)) ||
       (orphan && waited(lost_, 5s))) {
+    if (orphan) orphans_.insert(name);
     Send({.method = "DELETE",
           .target = path,
           .body = {{"gracePeriodSeconds", 0}, {"preconditions", {{"uid", uid}}}}});

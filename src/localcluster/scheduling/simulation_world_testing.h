@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,11 @@ class World {
   const std::vector<std::string>& complaints() const { return checker_.complaints(); }
   const Checker& checker() const { return checker_; }
 
+  // What became of the pods: "placed" or "pending". Without those of which chance decides.
+  std::map<std::string, std::string> Outcome() const;
+  // Pods that were taken away because of where they were: for somebody else, or with their machine.
+  std::set<std::string> Displaced() const;
+
  private:
   VirtualLoop& loop() { return server_.loop; }
   SteadyTime now() { return loop().clock().Steady(); }
@@ -115,6 +121,7 @@ class World {
   Duration skew_{};
   std::map<std::string, int64_t> loads_;              // percent of cpu, by node
   std::map<std::string, SteadyTime> leaving_, lost_;  // by uid: since when
+  std::set<std::string> orphans_;                     // names
 };
 
 }  // namespace koord::localcluster::simulation
