@@ -415,7 +415,7 @@ TEST_F(SchedulerTest, MeasuresItself) {
 
 // ---- Bad objects
 
-TEST_F(SchedulerTest, DISABLED_ABadAnnotationShowsInOneEventOnItsObject) {
+TEST_F(SchedulerTest, ABadAnnotationShowsInOneEventOnItsObject) {
   CreateNode("good", "4");
   Create(kube::kNodes, "",
          "{metadata: {name: bad, annotations: {node.koordinator.sh/reservation: 'no json'}}, "
@@ -501,7 +501,7 @@ std::set<std::string> PermissionsIn(const std::string& file) {
   return permissions;
 }
 
-TEST_F(SchedulerTest, DISABLED_ItsRoleAllowsWhatItDoesAndNotMuchElse) {
+TEST_F(SchedulerTest, ItsRoleAllowsWhatItDoesAndNotMuchElse) {
   CreateNode("a", "4");
   Create(kube::kPriorityClasses, "", "{metadata: {name: high}, value: 1000}");
   StartScheduler();

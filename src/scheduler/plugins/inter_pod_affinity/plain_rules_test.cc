@@ -245,7 +245,7 @@ class PlainRules : public testing::TestWithParam<int> {
   InterPodAffinity plugin_{bed_.context, args_};
 };
 
-TEST_P(PlainRules, DISABLED_HoldWhateverHappens) {
+TEST_P(PlainRules, HoldWhateverHappens) {
   std::vector<Asked> asked;
   for (int step = 0; step < 60; ++step) {
     for (int i = 0; i < 3; ++i) cluster_.Step();
