@@ -29,7 +29,7 @@ struct Conditions {
 // One of the two schedulers that compete for the lease: a program on a network of its own. It
 // behaves as the real one does: when it has lost the lease it stops, ends soon after and is started
 // again.
-class Instance {
+class Instance : private scheduler::AttemptObserver {
  public:
   Instance(apiserver::TestServer& server, Checker& checker, size_t index, uint64_t seed);
 
@@ -54,6 +54,8 @@ class Instance {
   };
 
   void OnSent(const kube::HttpRequest& request);
+  void OnDecided(const scheduler::Attempt& attempt, scheduler::Pipeline& pipeline,
+                 const scheduler::Decision& decision, WallTime now, Duration took) override;
   void OnLost();
 
   apiserver::TestServer& server_;
