@@ -98,6 +98,13 @@ kube::Json NodeMetricDefinition() {
 
 }  // namespace
 
+void InstallNodeMetrics(apiserver::TestServer& server) {
+  static const kube::Json kDefinition = NodeMetricDefinition();
+  const auto answer =
+      server.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kDefinition);
+  ASSERT_EQ(answer.code, 201) << answer.body;
+}
+
 // ---- One scheduler
 
 Instance::Instance(apiserver::TestServer& server, Checker& checker, size_t index, uint64_t seed)
@@ -198,7 +205,7 @@ World::World(uint64_t seed, Conditions conditions)
       plan_(MakePlan(seed)),
       server_({.seed = seed}),
       checker_(server_.loop.clock(), *server_.store) {
-  InstallNodeMetrics();
+  InstallNodeMetrics(server_);
   for (const Request& request : plan_.setup) {
     const auto answer = Send(request);
     EXPECT_EQ(answer.code, 201) << request.target << ": " << answer.body;
@@ -209,13 +216,6 @@ World::World(uint64_t seed, Conditions conditions)
     if (conditions.troubled) instances_.back()->SetNetwork(BadNetwork(random));
     instances_.back()->Start();
   }
-}
-
-void World::InstallNodeMetrics() {
-  static const kube::Json kDefinition = NodeMetricDefinition();
-  const auto answer =
-      server_.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kDefinition);
-  ASSERT_EQ(answer.code, 201) << answer.body;
 }
 
 apiserver::TestAnswer World::Send(const Request& request) {

@@ -20,6 +20,9 @@
 
 namespace koord::localcluster::simulation {
 
+// A scheduler watches NodeMetrics and does nothing before it has seen all of them.
+void InstallNodeMetrics(apiserver::TestServer& server);
+
 // What of the plan goes wrong in a run.
 struct Conditions {
   bool troubled = false;  // bad network, crashes, partitions
@@ -89,7 +92,6 @@ class World {
   VirtualLoop& loop() { return server_.loop; }
   SteadyTime now() { return loop().clock().Steady(); }
 
-  void InstallNodeMetrics();
   apiserver::TestAnswer Send(const Request& request);
   void RunTo(SteadyTime end);
   std::optional<SteadyTime> NextPlanned() const;
