@@ -159,9 +159,12 @@ void Scheduler::OnGone(const PodPtr& before) {
   queue_->Delete(uid);
   const bool promised = nominator_.Remove(uid);
   // A pod that waits for its permit gives its node back; one that is being bound does so when the
-  // API server has answered. One that was bound may never have been seen on its node.
+  // API server has answered, unless it was seen on its node before the answer came. One that was
+  // bound may never have been seen there.
   waiting_.Reject(uid, "", "pod is deleted");
-  const bool held = !binding_.contains(uid) && ledger_.RemovePod(uid);
+  const PodInfo* known = ledger_.Find(uid);
+  const bool seen = known != nullptr && !known->assumed;
+  const bool held = (seen || !binding_.contains(uid)) && ledger_.RemovePod(uid);
   if (held) {
     queue_->OnEvent({.kind = EventKind::kAssignedPodRemoved, .pod_before = before});
   } else if (promised) {
