@@ -54,6 +54,10 @@ class DefaultPreemption final : public PostFilterPlugin,
   Kept& KeptFor(PodQuery& query, const kube::Pod& pod);
   size_t CandidatesWanted(size_t nodes) const;
   PostFilterResult Evict(const Attempt& attempt, NodeRow row, const PreemptionCost& cost);
+  // Of victims, those that the API server is told to delete: the others leave already, or wait for
+  // their permit and go back to the queue.
+  std::vector<std::string> ToBeTold(
+      const std::vector<std::shared_ptr<const kube::Pod>>& victims) const;
   void EndEviction(const std::string& uid, const kube::ObjectKey& key);
   void RememberTold(const std::vector<std::string>& victims);
   std::string Explain(const Diagnosis& diagnosis, const std::vector<NodeRow>& tried,
@@ -66,7 +70,7 @@ class DefaultPreemption final : public PostFilterPlugin,
   absl::flat_hash_map<uint32_t, Kept> kept_;  // by shape
   uint64_t uses_ = 0;
   StringSet evicting_for_;  // uids of pods whose victims are being told
-  StringSet told_;          // uids of victims that leave
+  StringSet told_;          // uids of victims that leave, seen or not
   Scope scope_;
 };
 
