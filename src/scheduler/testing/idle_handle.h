@@ -16,7 +16,7 @@ class IdleHandle : public SchedulerHandle {
   using PodPtr = std::shared_ptr<const kube::Pod>;
 
   RowVerdict CheckRow(PodQuery&, const RowView&) override { return {}; }
-  bool RowsAreIndependent(PodQuery&) override { return true; }
+  uint64_t RowsVersion(PodQuery&) override { return 1; }
   void Preempt(const Attempt&, const std::string&, std::vector<PodPtr>, PreemptDone) override {}
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
   bool Allow(std::string_view, std::string_view) override { return false; }

@@ -73,10 +73,9 @@ DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query, const kube:
   kept.used = ++uses_;
   const NodeTable& nodes = context_.nodes();
   const auto changed = nodes.ChangedSince(kept.log_position);
-  const bool was_independent =
-      std::exchange(kept.independent, context_.handle->RowsAreIndependent(query));
-  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() || !was_independent ||
-      !kept.independent) {
+  const uint64_t rows_version = context_.handle->RowsVersion(query);
+  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() || rows_version == 0 ||
+      rows_version != kept.rows_version) {
     kept.rows.assign(nodes.rows(), std::nullopt);
   } else {
     kept.rows.resize(nodes.rows());
@@ -87,6 +86,7 @@ DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query, const kube:
   if (kept.promised) kept.rows[*kept.promised].reset();
   kept.log_position = nodes.log_end();
   kept.budgets = budgets_.version();
+  kept.rows_version = rows_version;
   return kept;
 }
 

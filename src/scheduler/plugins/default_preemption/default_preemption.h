@@ -38,12 +38,12 @@ class DefaultPreemption final : public PostFilterPlugin,
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
  private:
-  // Dry runs of one shape, by row, as long as rows stay as they are.
+  // Dry runs of one shape, by row, as long as rows and what the filters know of the pod stay.
   struct Kept {
     uint64_t log_position = 0;
     uint64_t budgets = 0;
     uint64_t used = 0;
-    bool independent = false;  // rows were, of each other
+    uint64_t rows_version = 0;
     std::vector<std::optional<DryRun>> rows;
     // Was promised to the pod that asked last: it looks different to all others of the shape.
     std::optional<NodeRow> promised;

@@ -17,8 +17,10 @@ constexpr const char* kLeaves =
 class DefaultPreemptionTest : public testing::Test, protected IdleHandle {
  protected:
   RowVerdict CheckRow(PodQuery&, const RowView& row) override {
+    if (lacks_volume_) return RowVerdict::Unresolvable(no_volume_);
     return row.PodCount(bed_.ledger.nodes()) == 0 ? RowVerdict{} : RowVerdict::Unschedulable(full_);
   }
+  uint64_t RowsVersion(PodQuery&) override { return rows_version_; }
   void Preempt(const Attempt&, const std::string&, std::vector<PodPtr> victims,
                PreemptDone done) override {
     for (const PodPtr& victim : victims) evicted_ += victim->metadata.name + " ";
@@ -44,7 +46,8 @@ class DefaultPreemptionTest : public testing::Test, protected IdleHandle {
   std::string Fail(Code code = Code::kUnschedulable, const char* policy = "") {
     const auto pod =
         PodOf(fmt::format("{{metadata: {{name: new}}, spec: {{priority: 10{}}}}}", policy));
-    Attempt attempt{.pod = pod, .shape = bed_.ledger.shapes().Of(pod), .profile = ""};
+    shape_ = bed_.ledger.shapes().Of(pod);
+    Attempt attempt{.pod = pod, .shape = shape_, .profile = ""};
     PodQuery query(attempt.shape, bed_.ledger.nodes(), 0);
     std::vector<RowDiagnosis> rows(1);
     rows[0].verdict = code == Code::kUnschedulable ? RowVerdict::Unschedulable(full_)
@@ -60,12 +63,16 @@ class DefaultPreemptionTest : public testing::Test, protected IdleHandle {
 
   PluginBed bed_;
   ReasonId full_ = bed_.reasons.Intern("full");
+  ReasonId no_volume_ = bed_.reasons.Intern("no volume");
+  bool lacks_volume_ = false;
+  uint64_t rows_version_ = 1;
   PluginContext context_ = [this] {
     PluginContext context = bed_.context;
     context.handle = this;
     return context;
   }();
   DefaultPreemption plugin_{context_, {}};
+  ShapePtr shape_;  // of the pod, so that it is the same one each time
   std::string promised_;
   std::string evicted_;
   size_t activated_ = 0;
@@ -112,6 +119,17 @@ TEST_F(DefaultPreemptionTest, ChecksWhetherThePodMayPreempt) {
   SetVictim(0, false);
   EXPECT_EQ(Fail(kFull, ", preemptionPolicy: Never"),
             "preemption: not eligible due to preemptionPolicy=Never.");
+}
+
+TEST_F(DefaultPreemptionTest, TriesNodesAgainWhenTheFiltersKnowMore) {
+  const char* const kNoVolume = "preemption: 0/1 nodes are available: 1 no volume.";
+  SetVictim(0, false);
+  lacks_volume_ = true;
+  EXPECT_EQ(Fail(), kNoVolume);
+  lacks_volume_ = false;
+  EXPECT_EQ(Fail(), kNoVolume) << "nothing is said to have changed";
+  rows_version_ = 2;
+  EXPECT_EQ(Fail(), "victim ");
 }
 
 TEST_F(DefaultPreemptionTest, DoesNotEvictTwiceWhileTheWatchLags) {
