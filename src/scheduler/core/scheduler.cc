@@ -278,6 +278,7 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
     const std::string message(Message(assumed.status()));
     return Fail(runtime, *attempt, {Verdict::Error(message), message});
   }
+  const std::string promised(nominator_.NodeOf(attempt->pod->metadata.uid));
   nominator_.Remove(attempt->pod->metadata.uid);
   Verdict verdict = Reserve(runtime, *attempt);
   EndPoint(CyclePoint::kReserve, *attempt, verdict.code);
@@ -289,6 +290,7 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
   if (!verdict.ok()) {
     Unreserve(runtime, *attempt);
     ledger_.Forget(attempt->pod->metadata.uid);
+    if (!promised.empty()) WakeAfterPromise(*attempt->pod);
     Failure failure{verdict, verdict.Message()};
     if (verdict.rejected()) {
       failure.message = fmt::format("0/1 nodes are available: 1 {}.", verdict.Message());
@@ -296,6 +298,7 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
     }
     return Fail(runtime, *attempt, std::move(failure));
   }
+  if (!promised.empty() && promised != attempt->node) WakeAfterPromise(*attempt->pod);
   binding_.insert(attempt->pod->metadata.uid);
   if (waits.empty()) return Bind(runtime, std::move(attempt));
   Wait(runtime, std::move(attempt), std::move(waits));
@@ -477,7 +480,9 @@ void Scheduler::Fail(Runtime& runtime, const Attempt& attempt, Failure failure) 
   const auto pod = pending_.find(uid);
   if (pod == pending_.end()) return;  // it is gone, or has a node
   const PodPtr current = pod->second;
-  if (failure.nominated_node) nominator_.Nominate(current, *failure.nominated_node);
+  if (failure.nominated_node && nominator_.Nominate(current, *failure.nominated_node)) {
+    WakeAfterPromise(*current);
+  }
   if (!options_.may_write()) return;
   runtime.reporter().Failed(*current, {.rejected = rejected,
                                        .message = std::move(failure.message),
