@@ -530,6 +530,7 @@ TEST_F(SchedulerRoleTest, AllowsWhatItDoesAndNotMuchElse) {
   Create(kube::kPriorityClasses, "", "{metadata: {name: high}, value: 1000}");
   StartScheduler();
   Settle();
+  CreatePodWithClaims();
   CreatePod("low", "3");
   Settle();
   CreatePod("huge", "99");
@@ -539,8 +540,6 @@ TEST_F(SchedulerRoleTest, AllowsWhatItDoesAndNotMuchElse) {
       kube::Find(List("/api/v1/namespaces/default/pods/low"), {"metadata", "deletionTimestamp"}),
       nullptr)
       << "preempted";
-  CreatePodWithClaims();
-  Settle();
 
   std::set<std::string> used;
   for (const std::string& request : recording_->requests) used.insert(PermissionFor(request));
