@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,7 @@ StatusOr<std::vector<int64_t>> ParseNumaStat(std::string_view text,
                                              CgroupVersion version);  // pages by node
 StatusOr<Pressure> ParsePressure(std::string_view text);
 StatusOr<std::vector<int32_t>> ParseIds(std::string_view text);  // processes, threads
+StatusOr<Limit> ParseLimit(std::string_view text);               // a number; -1 or max: unlimited
 
 // The control groups of a machine, in whichever version it has them. Typed readers; writers go
 // through the ResourceExecutor.
@@ -66,6 +68,12 @@ class Cgroups {
   StatusOr<std::vector<std::string>> SubDirs(std::string_view dir,
                                              std::string_view subsystem = "cpu") const;
 
+  // The directory in a pod's of the container that holds its namespaces: the one that is none of
+  // the pod's containers. Empty while the pod has no containers yet.
+  StatusOr<std::string> FindSandboxDir(std::string_view pod_dir,
+                                       std::span<const std::string> container_dirs) const;
+
+  // Reads what is in effect, which in version 2 is another file than is written for CPU sets.
   StatusOr<std::string> Read(CgroupFile file, std::string_view dir) const;
   StatusOr<std::unique_ptr<OpenFile>> Open(CgroupFile file, std::string_view dir) const;
 
@@ -84,6 +92,14 @@ class Cgroups {
   StatusOr<std::vector<int32_t>> ReadThreads(std::string_view dir) const;
 
  private:
+  std::string Join(std::string_view subsystem, std::string_view dir, std::string_view name) const;
+  StatusOr<std::string> ReadPathOf(CgroupFile file, std::string_view dir) const;
+  bool IsIn(CgroupFile file, const CgroupFileInfo& info, std::string_view dir) const;
+  template <class Parse>
+  auto ReadAs(CgroupFile file, std::string_view dir, Parse parse) const
+      -> decltype(parse(std::string_view()));
+  StatusOr<int64_t> ReadNumber(CgroupFile file, std::string_view dir) const;
+
   FileTree& tree_;
   const CgroupLayout layout_;
   mutable std::array<std::optional<bool>, kCgroupFileCount> probed_;  // in kubepods, in the root

@@ -39,6 +39,7 @@ struct NumaNode {
   int64_t memory_used = 0;
   int64_t huge_2mi = 0;  // pages
   int64_t huge_1gi = 0;
+  bool operator==(const NumaNode&) const = default;
 };
 
 }  // namespace koord::koordlet

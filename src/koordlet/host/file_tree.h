@@ -43,4 +43,8 @@ class FileTree {
   virtual Status RemoveDirectory(std::string_view path) = 0;
 };
 
+// Whether it is a path that cannot leave its tree, for those who implement one. The empty path is
+// the tree's own directory.
+Status CheckTreePath(std::string_view path);
+
 }  // namespace koord::koordlet

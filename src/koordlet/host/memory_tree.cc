@@ -1,5 +1,6 @@
 #include "koordlet/host/memory_tree.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace koord::koordlet {
@@ -66,17 +67,20 @@ void MemoryTree::Remove(std::string_view path) {
 }
 
 StatusOr<std::string> MemoryTree::Read(std::string_view path) const {
+  RETURN_IF_ERROR(CheckTreePath(path));
   const Node* node = FindFile(path);
   if (node == nullptr) return Missing(path);
   return node->reader ? node->reader() : node->text;
 }
 
 StatusOr<std::unique_ptr<OpenFile>> MemoryTree::Open(std::string_view path) const {
+  RETURN_IF_ERROR(CheckTreePath(path));
   if (FindFile(path) == nullptr) return Missing(path);
   return std::make_unique<MemoryFile>(*this, path);
 }
 
 Status MemoryTree::Write(std::string_view path, std::string_view text) {
+  RETURN_IF_ERROR(CheckTreePath(path));
   const auto it = nodes_.find(path);
   if (it == nodes_.end() || it->second->is_directory) return Missing(path);
   if (it->second->writer) return it->second->writer(path, text);
@@ -85,6 +89,7 @@ Status MemoryTree::Write(std::string_view path, std::string_view text) {
 }
 
 Status MemoryTree::Append(std::string_view path, std::string_view text) {
+  RETURN_IF_ERROR(CheckTreePath(path));
   const auto it = nodes_.find(path);
   if (it == nodes_.end() || it->second->is_directory) return Missing(path);
   if (it->second->writer) return it->second->writer(path, text);
@@ -97,27 +102,47 @@ bool MemoryTree::Exists(std::string_view path) const {
 }
 
 StatusOr<std::vector<FileTree::Entry>> MemoryTree::List(std::string_view path) const {
-  if (!Exists(path)) return Missing(path);
+  RETURN_IF_ERROR(CheckTreePath(path));
+  if (!path.empty()) {
+    const auto it = nodes_.find(path);
+    if (it == nodes_.end() || !it->second->is_directory) return Missing(path);
+  }
   const std::string below = path.empty() ? "" : std::string(path) + '/';
   std::vector<Entry> entries;
-  for (auto it = nodes_.lower_bound(below); it != nodes_.end() && it->first.starts_with(below);
-       ++it) {
+  auto it = nodes_.lower_bound(below);
+  while (it != nodes_.end() && it->first.starts_with(below)) {
     const std::string_view name = std::string_view(it->first).substr(below.size());
-    if (name.find('/') == name.npos)
-      entries.push_back({std::string(name), it->second->is_directory});
+    if (const size_t slash = name.find('/'); slash != name.npos) {
+      // Inside a directory that was listed: on behind it.
+      const size_t end = below.size() + slash;
+      it = nodes_.lower_bound(it->first.substr(0, end) + static_cast<char>('/' + 1));
+      continue;
+    }
+    entries.push_back({std::string(name), it->second->is_directory});
+    ++it;
   }
+  // A directory's files come behind names that only begin like it.
+  std::ranges::sort(entries, {}, &Entry::name);
   return entries;
 }
 
 StatusOr<std::string> MemoryTree::ReadLink(std::string_view path) const { return Read(path); }
 
 Status MemoryTree::MakeDirectory(std::string_view path) {
+  RETURN_IF_ERROR(CheckTreePath(path));
+  if (FindFile(path) != nullptr) return FailedPrecondition("{}: is a file", path);
+  if (Exists(path)) return absl::OkStatus();
+  if (!Exists(Parent(path))) return Missing(path);
   AddDirectory(path);
+  if (fill_) fill_(path);
   return absl::OkStatus();
 }
 
 Status MemoryTree::RemoveDirectory(std::string_view path) {
-  if (!nodes_.contains(path)) return Missing(path);
+  RETURN_IF_ERROR(CheckTreePath(path));
+  const auto it = nodes_.find(path);
+  if (it == nodes_.end()) return Missing(path);
+  if (!it->second->is_directory) return FailedPrecondition("{}: is no directory", path);
   Remove(path);
   return absl::OkStatus();
 }

@@ -29,6 +29,8 @@ class MemoryTree final : public FileTree {
   void AddDirectory(std::string_view path);
   // A file, or a directory with all that is in it.
   void Remove(std::string_view path);
+  // Runs for every directory that is made from above, as the kernel fills those of cgroups.
+  void OnMakeDirectory(std::function<void(std::string_view path)> fill) { fill_ = std::move(fill); }
 
   StatusOr<std::string> Read(std::string_view path) const override;
   StatusOr<std::unique_ptr<OpenFile>> Open(std::string_view path) const override;
@@ -52,6 +54,7 @@ class MemoryTree final : public FileTree {
   const Node* FindFile(std::string_view path) const;
 
   absl::btree_map<std::string, std::unique_ptr<Node>, std::less<>> nodes_;
+  std::function<void(std::string_view)> fill_;
 };
 
 }  // namespace koord::koordlet
