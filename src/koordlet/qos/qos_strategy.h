@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -9,6 +11,7 @@
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/host/host.h"
 #include "koordlet/metrics/metric_store.h"
+#include "koordlet/qos/framework/cpu_info_cache.h"
 #include "koordlet/states/node_state.h"
 
 namespace koord::koordlet {
@@ -23,6 +26,17 @@ class PodEvictor {
     bool is_new = false;
   };
   virtual Result Evict(const NodePod& pod, std::string_view reason, std::string_view message) = 0;
+  // Whether the pod may stay after all, as was heard after Evict had returned.
+  virtual bool WasRefused(std::string_view uid) const = 0;
+};
+
+// How often strategies run, and how long they pause after they have evicted somebody.
+struct QosOptions {
+  Duration cpu_suppress_interval = std::chrono::seconds(1);
+  Duration cpu_evict_interval = std::chrono::seconds(1);
+  Duration cpu_evict_cool_time = std::chrono::seconds(20);
+  Duration memory_evict_interval = std::chrono::seconds(1);
+  Duration memory_evict_cool_time = std::chrono::seconds(4);
 };
 
 // What a strategy works with. All of it outlives the strategy.
@@ -39,6 +53,9 @@ struct QosContext {
   Random& random;
   Duration collect_interval = std::chrono::seconds(1);  // of usage
   Duration reconcile_interval = std::chrono::seconds(1);
+  QosOptions options = {};
+  std::string node_name = {};                          // in metrics
+  std::shared_ptr<CpuInfoCache> processors = nullptr;  // null: QosManager makes one
 };
 
 // One way in which the node is kept safe. Holds no state that it could not find again in the
