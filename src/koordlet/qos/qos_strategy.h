@@ -11,7 +11,7 @@
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/host/host.h"
 #include "koordlet/metrics/metric_store.h"
-#include "koordlet/qos/framework/cpu_info_cache.h"
+#include "koordlet/metrics/node_info.h"
 #include "koordlet/states/node_state.h"
 
 namespace koord::koordlet {
@@ -45,6 +45,7 @@ struct QosContext {
   ResourceExecutor& executor;
   const NodeState& state;
   const MetricStore& metrics;
+  const NodeInfoCache& info;
   const Clock& clock;
   const FeatureGates& gates;
   PodEvictor& evictor;
@@ -54,8 +55,7 @@ struct QosContext {
   Duration collect_interval = std::chrono::seconds(1);  // of usage
   Duration reconcile_interval = std::chrono::seconds(1);
   QosOptions options = {};
-  std::string node_name = {};                          // in metrics
-  std::shared_ptr<CpuInfoCache> processors = nullptr;  // null: QosManager makes one
+  std::string node_name = {};  // in metrics
 };
 
 // One way in which the node is kept safe. Holds no state that it could not find again in the

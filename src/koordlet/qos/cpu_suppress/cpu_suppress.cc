@@ -111,7 +111,7 @@ std::optional<int64_t> CpuSuppress::BeMilli(const api::ResourceThresholdStrategy
   const NodePods& pods = *context_.state.pods();
   const Duration window = 2 * context_.collect_interval;
   const auto node_cpu = context_.metrics.Last({Metric::kNodeCpu}, window);
-  if (node == nullptr || pods.empty() || !node_cpu || context_.processors->Get() == nullptr) {
+  if (node == nullptr || pods.empty() || !node_cpu || context_.info.cpu() == nullptr) {
     return std::nullopt;
   }
   NodeCpuUse use{.node = *node_cpu, .reserved = ReservedCores(*node)};
@@ -174,7 +174,7 @@ void CpuSuppress::SuppressByCpuset(int64_t be_milli) {
 
 Cpus CpuSuppress::ChooseCpus(int64_t be_milli, size_t current) const {
   const TopologyView& topology = *context_.state.topology();
-  const CpuInfo& info = *context_.processors->Get();
+  const CpuInfo& info = *context_.info.cpu();
   absl::flat_hash_map<int32_t, api::QosClass> owners;
   for (const NodePod& pod : *context_.state.pods()) {
     for (const int32_t cpu : pod.cpuset) owners[cpu] = pod.qos;
@@ -233,7 +233,7 @@ void CpuSuppress::RecoverUnmanagedCpusets() {
 
 Cpus CpuSuppress::RecoveryCpus() const {
   const auto& topology = context_.state.topology();
-  const CpuInfo* info = context_.processors->Get();
+  const auto& info = context_.info.cpu();
   if (topology == nullptr || info == nullptr) return {};
   Cpus cpus = info->cpus();
   Cpus taken = topology->reserved_cpus;

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "base/string_map.h"
+#include "koordlet/states/complaints.h"
 
 namespace koord::koordlet {
 
@@ -11,16 +11,14 @@ class ProblemLog {
  public:
   explicit ProblemLog(std::string_view strategy) : strategy_(strategy) {}
 
-  // Logged when this object has not had a problem of this kind before.
+  // Logged unless the same was said of this object the last time.
   void Report(std::string_view kind, std::string_view object, const Status& problem);
   // The next problem of that kind is news again.
   void Resolve(std::string_view kind, std::string_view object);
 
  private:
-  static constexpr size_t kMaxRemembered = 1024;
-
   const std::string_view strategy_;
-  StringSet reported_;
+  Complaints complaints_;
 };
 
 }  // namespace koord::koordlet
