@@ -92,7 +92,7 @@ class WithNodes(LiveScenarios):
     nodes = ("--nodes", "2")
 
     def test_says_why_it_skips(self):
-        printed = self.koord_test(SCENARIOS / "placement", self.file(
+        printed = self.koord_test(SCENARIOS / "scheduler" / "node_unschedulable.yaml", self.file(
             PASSES + "---\nname: slow\nwhen: [advance: 1h]\n"
             "then: [absent: {kind: Pod, name: p}]\n"
             "---\nname: set up\nconfig: {scheduler: {}}\nthen: [absent: {kind: Pod, name: p}]\n"))

@@ -3,7 +3,9 @@
 Newer kubectls send what those commands make as protobuf.
 """
 
-from harness.check import ABSENT
+import json
+
+from harness.check import ABSENT, expect
 from harness.objects import config_map, deployment, pod
 from harness.registry import test
 from harness.widgets import GROUP, widget
@@ -49,6 +51,44 @@ items:
 def from_standard_input(t):
     t.kubectl("create", "-f", "-", input=pod("a")).prints("pod/a created")
     t.kubectl("create", "-o", "name", "-f", "-", input=pod("b")).prints("pod/b")
+
+
+@test
+def a_new_object_shows_a_status(t):
+    """Typed clients reach into it without asking whether it is there."""
+    labels = {"app": "x"}
+    work = {"selector": {"matchLabels": labels}, "template": {
+        "metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}
+    once = {"template": {"spec": {"restartPolicy": "Never",
+                                  "containers": [{"name": "c", "image": "i"}]}}}
+    kinds = (
+        ("Deployment", "apps/v1", work, {}),
+        ("ReplicaSet", "apps/v1", work, {"replicas": 0}),
+        ("StatefulSet", "apps/v1", {**work, "serviceName": "s"},
+         {"replicas": 0, "availableReplicas": 0}),
+        ("DaemonSet", "apps/v1", work,
+         {"currentNumberScheduled": 0, "desiredNumberScheduled": 0, "numberMisscheduled": 0,
+          "numberReady": 0}),
+        ("Job", "batch/v1", once, {}),
+        ("CronJob", "batch/v1", {"schedule": "* * * * *", "jobTemplate": {"spec": once}}, {}),
+        ("PodDisruptionBudget", "policy/v1", {"minAvailable": 1},
+         {"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0,
+          "expectedPods": 0}),
+        ("Namespace", "v1", {}, {"phase": "Active"}),
+        ("ResourceQuota", "v1", {"hard": {"pods": "1"}}, {}),
+        ("Service", "v1", {"ports": [{"port": 80}]}, {"loadBalancer": {}}),
+        ("PersistentVolumeClaim", "v1",
+         {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+         {"phase": "Pending"}))
+    manifests = [{"apiVersion": group_version, "kind": kind, "metadata": {"name": t.name("x")},
+                  "spec": spec} for kind, group_version, spec, _ in kinds]
+    # Not kept: a controller could be quicker than the answer.
+    shown = t.kubectl("create", "--dry-run=server", "-f", "-", "-o",
+                      r'jsonpath={.kind}{"\t"}{.status}{"\n"}',
+                      input={"apiVersion": "v1", "kind": "List", "items": manifests}).stdout
+    found = dict(line.split("\t") for line in shown.splitlines())
+    for kind, _, _, status in kinds:
+        expect(json.loads(found[kind]), status)
 
 
 @test

@@ -42,4 +42,10 @@ struct NumaNode {
   bool operator==(const NumaNode&) const = default;
 };
 
+// From the kernel's files, without lscpu and its locale. CPUs that are offline or do not say where
+// they are do not count. Cores and sockets are numbered in the order of their first CPU.
+StatusOr<CpuInfo> ReadCpuInfo(const FileTree& sys, const FileTree& proc, const FileTree& resctrl);
+// By id, which must be 0, 1, ... Nodes that have neither CPUs nor memory of their own are left out.
+StatusOr<std::vector<NumaNode>> ReadNumaNodes(const FileTree& sys, const FileTree& proc);
+
 }  // namespace koord::koordlet

@@ -79,11 +79,15 @@ StatusOr<std::unique_ptr<OpenFile>> MemoryTree::Open(std::string_view path) cons
   return std::make_unique<MemoryFile>(*this, path);
 }
 
+const MemoryTree::Writer* MemoryTree::WriterOf(const Node& node) const {
+  return node.writer ? &node.writer : writer_ ? &writer_ : nullptr;
+}
+
 Status MemoryTree::Write(std::string_view path, std::string_view text) {
   RETURN_IF_ERROR(CheckTreePath(path));
   const auto it = nodes_.find(path);
   if (it == nodes_.end() || it->second->is_directory) return Missing(path);
-  if (it->second->writer) return it->second->writer(path, text);
+  if (const Writer* writer = WriterOf(*it->second)) return (*writer)(path, text);
   it->second->text = text;
   return absl::OkStatus();
 }
@@ -92,7 +96,7 @@ Status MemoryTree::Append(std::string_view path, std::string_view text) {
   RETURN_IF_ERROR(CheckTreePath(path));
   const auto it = nodes_.find(path);
   if (it == nodes_.end() || it->second->is_directory) return Missing(path);
-  if (it->second->writer) return it->second->writer(path, text);
+  if (const Writer* writer = WriterOf(*it->second)) return (*writer)(path, text);
   it->second->text += text;
   return absl::OkStatus();
 }

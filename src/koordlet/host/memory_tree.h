@@ -26,6 +26,8 @@ class MemoryTree final : public FileTree {
   void SetReader(std::string_view path, Reader reader);
   // Null: a write replaces the content.
   void SetWriter(std::string_view path, Writer writer);
+  // Of all files without a writer of their own.
+  void OnWrite(Writer writer) { writer_ = std::move(writer); }
   void AddDirectory(std::string_view path);
   // A file, or a directory with all that is in it.
   void Remove(std::string_view path);
@@ -50,10 +52,13 @@ class MemoryTree final : public FileTree {
     Writer writer;
   };
 
+  // Null: writes go into the text.
+  const Writer* WriterOf(const Node& node) const;
   Node& MakeFile(std::string_view path);
   const Node* FindFile(std::string_view path) const;
 
   absl::btree_map<std::string, std::unique_ptr<Node>, std::less<>> nodes_;
+  Writer writer_;
   std::function<void(std::string_view)> fill_;
 };
 

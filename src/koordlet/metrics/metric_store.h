@@ -51,9 +51,12 @@ enum class Metric : uint8_t {
   kNodeGpuMemory,
   kPodGpuCore,  // subject: the pod's uid, detail: the GPU's uuid
   kPodGpuMemory,
+  kContainerGpuCore,  // subject: the container's id, detail: the GPU's uuid
+  kContainerGpuMemory,
   kResctrlLlc,        // subject: LSR, LS, BE; detail: the cache's id
   kResctrlBandwidth,  // detail: "<cache id>/local", "<cache id>/total"
 };
+inline constexpr int kMetricCount = static_cast<int>(Metric::kResctrlBandwidth) + 1;
 
 struct MetricKey {
   Metric metric;
@@ -74,19 +77,32 @@ struct MetricSummary {
   double p99 = 0;
 };
 
+// Percentiles are those of the sorted values: the one at int(n * p) - 1, at least the first.
+inline size_t PercentileIndex(size_t count, float p) {
+  const auto rank = static_cast<size_t>(static_cast<float>(count) * p);
+  return rank == 0 ? 0 : rank - 1;
+}
+
+struct MetricStoreState;
+
 // What the collectors have seen, for as long as anybody asks for it, in little and bounded memory.
 // Time is steady: a clock that jumps neither hides nor invents samples.
 class MetricStore {
  public:
   struct Options {
     Duration retention = std::chrono::hours(12);
+    Duration expire = std::chrono::minutes(30);  // series without a new value
     size_t max_bytes = 100 << 20;
+    // For how long every single value is kept; percentiles of longer windows are estimates from
+    // the averages of about a minute, averages stay right.
+    Duration node_resolution = std::chrono::hours(1);    // the node, its parts and its applications
+    Duration pod_resolution = std::chrono::minutes(10);  // pods and containers
   };
 
   MetricStore(const Clock& clock, Options options);
   ~MetricStore();
 
-  // A value of now.
+  // A value of now. What is no number is ignored, and so are names beyond reason.
   void Append(const MetricKey& key, double value);
 
   // Over the last `window` up to now, both ends included. None: no points.
@@ -96,19 +112,19 @@ class MetricStore {
   // The newest point not older than `window`.
   std::optional<double> Last(const MetricKey& key, Duration window) const;
 
-  // Forgets what is old, and series without points.
+  // Forgets what is old, and series that have ended. To be called every few minutes.
   void CollectGarbage();
 
   size_t bytes() const;
   size_t series() const;
 
-  // To find the data again after a restart.
+  // To find the data again after a restart: one file in the directory. Load adds to an empty store;
+  // a broken or outdated file is left aside with an error that says why, and nothing is loaded.
   Status Save(const std::string& directory) const;
   Status Load(const std::string& directory);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<MetricStoreState> state_;
 };
 
 }  // namespace koord::koordlet

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -9,6 +11,7 @@
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/host/host.h"
 #include "koordlet/metrics/metric_store.h"
+#include "koordlet/metrics/node_info.h"
 #include "koordlet/states/node_state.h"
 
 namespace koord::koordlet {
@@ -23,6 +26,18 @@ class PodEvictor {
     bool is_new = false;
   };
   virtual Result Evict(const NodePod& pod, std::string_view reason, std::string_view message) = 0;
+  // Whether the pod may stay after all, as was heard after Evict had returned.
+  virtual bool WasRefused(std::string_view uid) const = 0;
+};
+
+// How often strategies run, and how long they pause after they have evicted somebody.
+struct QosOptions {
+  Duration cpu_suppress_interval = std::chrono::seconds(1);
+  Duration cpu_evict_interval = std::chrono::seconds(1);
+  Duration cpu_evict_cool_time = std::chrono::seconds(20);
+  Duration memory_evict_interval = std::chrono::seconds(1);
+  Duration memory_evict_cool_time = std::chrono::seconds(4);
+  std::string kubelet_dir = "/var/lib/kubelet";  // on the node, without a slash at its end
 };
 
 // What a strategy works with. All of it outlives the strategy.
@@ -31,6 +46,7 @@ struct QosContext {
   ResourceExecutor& executor;
   const NodeState& state;
   const MetricStore& metrics;
+  const NodeInfoCache& info;
   const Clock& clock;
   const FeatureGates& gates;
   PodEvictor& evictor;
@@ -39,6 +55,10 @@ struct QosContext {
   Random& random;
   Duration collect_interval = std::chrono::seconds(1);  // of usage
   Duration reconcile_interval = std::chrono::seconds(1);
+  QosOptions options = {};
+  std::string node_name = {};  // in metrics
+  // The volume that a claim is bound to, or "". Null: nobody knows.
+  std::function<std::string(std::string_view ns, std::string_view claim)> volume_of_claim = nullptr;
 };
 
 // One way in which the node is kept safe. Holds no state that it could not find again in the

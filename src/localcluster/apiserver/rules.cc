@@ -21,6 +21,10 @@ bool IsWebhookConfiguration(const ResourceInfo& info) {
 
 bool IsPod(const ResourceInfo& info) { return info.type != nullptr && info.resource.kind == "Pod"; }
 
+bool HasBuiltinStatus(const ResourceInfo& info) {
+  return info.type != nullptr && !info.custom && info.has_status();
+}
+
 void TakeMeta(Json& object, const Json& old, std::string_view field) {
   const json::object* from = kube::FindObject(old, {"metadata"});
   json::object* to = kube::At(object, {"metadata"}).if_object();
@@ -138,23 +142,6 @@ void ValidateContent(const Core& core, const ResourceInfo& info, const Json& obj
   if (strategy.validate != nullptr) strategy.validate(object, errors);
 }
 
-// Counts that clients read as required are there from the first moment, and stay when they are
-// zero.
-void SetZeroCounts(const kube::Resource& resource, Json& object) {
-  static const std::map<std::string_view, std::vector<const char*>> kCounts{
-      {"poddisruptionbudgets",
-       {"currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"}},
-      {"daemonsets",
-       {"currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"}},
-      {"replicasets", {"replicas"}},
-      {"replicationcontrollers", {"replicas"}},
-      {"statefulsets", {"replicas", "availableReplicas"}},
-  };
-  const auto it = kCounts.find(resource.resource);
-  if (it == kCounts.end()) return;
-  for (const char* count : it->second) kube::At(object, {"status", count}) = 0;
-}
-
 }  // namespace
 
 void SetBuiltinDefaults(const ResourceInfo& info, Json& object) {
@@ -168,9 +155,9 @@ void PrepareCreate(const Core& core, const ResourceInfo& info, Json& object) {
   const Strategy& strategy = StrategyOf(info);
   if (info.has_status() && !strategy.keeps_status_on_create) {
     object.as_object().erase("status");
-    SetZeroCounts(info.resource, object);
   }
   if (strategy.prepare_create != nullptr) strategy.prepare_create(object);
+  if (HasBuiltinStatus(info)) CompleteStatus(info.resource, object);
   if (IsDefinition(info)) AcceptDefinition(core, object);
 }
 
@@ -194,6 +181,7 @@ void PrepareUpdate(const Core& core, const ResourceInfo& info, std::string_view 
     TakeMeta(kept, object, "resourceVersion");
     object = std::move(kept);
   }
+  if (HasBuiltinStatus(info)) CompleteStatus(info.resource, object);
   CarryOverMeta(object, old);
 }
 

@@ -76,6 +76,88 @@ TEST_F(WriteTest, TheServerSetsWhatIsItsOwn) {
   EXPECT_EQ(answer.String({"status", "qosClass"}), "BestEffort");
 }
 
+TEST_F(WriteTest, BuiltInKindsShowAStatusFromTheStart) {
+  const std::string labels = R"("selector":{"matchLabels":{"app":"x"}})";
+  const std::string pods = R"("template":{"metadata":{"labels":{"app":"x"}},"spec":)"
+                           R"({"containers":[{"name":"c","image":"i"}]}})";
+  const std::string job = R"("template":{"spec":{"restartPolicy":"Never",)"
+                          R"("containers":[{"name":"c","image":"i"}]}})";
+  const struct {
+    std::string path, spec, status;
+  } cases[] = {
+      {"/apis/apps/v1/namespaces/default/deployments", labels + "," + pods, "{}"},
+      {"/apis/apps/v1/namespaces/default/replicasets", labels + "," + pods, R"({"replicas":0})"},
+      {"/apis/apps/v1/namespaces/default/statefulsets", labels + "," + pods,
+       R"({"replicas":0,"availableReplicas":0})"},
+      {"/apis/apps/v1/namespaces/default/daemonsets", labels + "," + pods,
+       R"({"currentNumberScheduled":0,"desiredNumberScheduled":0,"numberMisscheduled":0,)"
+       R"("numberReady":0})"},
+      {"/apis/batch/v1/namespaces/default/jobs", job, "{}"},
+      {"/apis/batch/v1/namespaces/default/cronjobs",
+       R"("schedule":"* * * * *","jobTemplate":{"spec":{)" + job + "}}", "{}"},
+      {"/apis/policy/v1/namespaces/default/poddisruptionbudgets", labels,
+       R"({"currentHealthy":0,"desiredHealthy":0,"disruptionsAllowed":0,"expectedPods":0})"},
+      {"/apis/storage.k8s.io/v1/volumeattachments",
+       R"("attacher":"x","nodeName":"n","source":{"persistentVolumeName":"v"})",
+       R"({"attached":false})"},
+      {"/api/v1/namespaces", "", R"({"phase":"Active"})"},
+      {"/api/v1/namespaces/default/services", R"("ports":[{"port":80}])", R"({"loadBalancer":{}})"},
+      {"/api/v1/namespaces/default/resourcequotas", R"("hard":{"pods":"1"})", "{}"},
+      {"/api/v1/namespaces/default/persistentvolumeclaims",
+       R"("accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}})",
+       R"({"phase":"Pending"})"},
+      {"/api/v1/namespaces/default/replicationcontrollers", R"("selector":{"app":"x"},)" + pods,
+       R"({"replicas":0})"},
+      {"/api/v1/nodes", "",
+       R"({"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{"architecture":"",)"
+       R"("bootID":"","containerRuntimeVersion":"","kernelVersion":"","kubeProxyVersion":"",)"
+       R"("kubeletVersion":"","machineID":"","operatingSystem":"","osImage":"",)"
+       R"("systemUUID":""}})"},
+  };
+  for (const auto& [path, spec, status] : cases) {
+    const std::string body = R"({"metadata":{"name":"fresh"},"spec":{)" + spec + "}}";
+    TestAnswer answer = server.Post(path, Parse(body));
+    ASSERT_EQ(answer.code, 201) << path << answer.body;
+    const kube::Json* found = kube::Find(answer.json, {"status"});
+    ASSERT_NE(found, nullptr) << path;
+    EXPECT_EQ(*found, Parse(status)) << path;
+  }
+}
+
+// Clients that read typed objects reach for members of these without looking.
+TEST_F(WriteTest, NodesAndLeasesShowASpec) {
+  for (const char* path : {"/api/v1/nodes", kLeases}) {
+    TestAnswer answer = server.Post(path, Parse(R"({"metadata":{"name":"bare"}})"));
+    ASSERT_EQ(answer.code, 201) << answer.body;
+    EXPECT_NE(kube::FindObject(answer.json, {"spec"}), nullptr) << path;
+  }
+}
+
+TEST_F(WriteTest, AStatusCanBeEmptiedButNotRemoved) {
+  ASSERT_EQ(server.Post(kDeployments, TestDeployment("d")).code, 201);
+  const std::string path = std::string(kDeployments) + "/d/status";
+  TestAnswer answer = server.MergePatch(path, Parse(R"({"status":{"replicas":1}})"));
+  EXPECT_EQ(kube::FindInt(answer.json, {"status", "replicas"}), 1) << answer.body;
+  answer = server.MergePatch(path, Parse(R"({"status":null})"));
+  const kube::Json* status = kube::Find(answer.json, {"status"});
+  ASSERT_NE(status, nullptr) << answer.body;
+  EXPECT_EQ(*status, Parse("{}"));
+}
+
+TEST_F(WriteTest, AJobHasTheLabelsOfItsPodsUnlessItHasSome) {
+  const std::string path = "/apis/batch/v1/namespaces/default/jobs";
+  const auto job = [](std::string_view meta) {
+    return Parse(
+        fmt::format(R"({{"metadata":{{{}}},"spec":{{"template":{{"spec":{{"restartPolicy":)"
+                    R"("Never","containers":[{{"name":"c","image":"i"}}]}}}}}}}})",
+                    meta));
+  };
+  TestAnswer answer = server.Post(path, job(R"("name":"a")"));
+  EXPECT_EQ(answer.String({"metadata", "labels", "job-name"}), "a") << answer.body;
+  answer = server.Post(path, job(R"("name":"b","labels":{"mine":"1"})"));
+  EXPECT_EQ(kube::Find(answer.json, {"metadata", "labels", "job-name"}), nullptr) << answer.body;
+}
+
 TEST_F(WriteTest, CreateRefusals) {
   server.Post(kPodsPath, TestPod("a"));
   TestAnswer exists = server.Post(kPodsPath, TestPod("a"));

@@ -162,12 +162,21 @@ Status LiveEnvironment::CleanUp() {
     if (made.has_finalizers && made.resource != kube::kNamespaces) ReleaseFinalizers(made);
   }
   Status outcome = DeleteNamespaces();
+  std::vector<Made> removed;
   // Last made, first removed: a definition outlives its objects, a class those that name it.
   for (auto made = made_.rbegin(); made != made_.rend(); ++made) {
     if (made->resource.namespaced || made->resource == kube::kNamespaces) continue;
     if (Status status = Delete(*made); !status.ok() && outcome.ok()) outcome = status;
+    removed.push_back(*made);
   }
-  return outcome;
+  RETURN_IF_ERROR(outcome);
+  // The next scenario may use the same names.
+  for (const Made& made : removed) {
+    if (!WaitUntil([&] { return IsGone(made); })) {
+      return Internal("{} {} is still being deleted", made.resource.kind, made.key.name);
+    }
+  }
+  return absl::OkStatus();
 }
 
 void LiveEnvironment::ReleaseFinalizers(const Made& made) {
@@ -177,37 +186,45 @@ void LiveEnvironment::ReleaseFinalizers(const Made& made) {
   });
 }
 
-// Waits until they are gone where the next scenario could trip over them: over pods on a node of
-// the same name, or a namespace that the file names.
+// A namespace that the scenario names may be named by the next, which must not find it. That made
+// for the scenario alone may go in its own time, but not what its nodes and volumes are used by.
 Status LiveEnvironment::DeleteNamespaces() {
-  constexpr Duration kMost = std::chrono::minutes(1);
-  std::vector<Made> pending;
-  for (const std::string& ns : namespaces_) pending.push_back({kube::kNamespaces, {"", ns}});
-  Status outcome;
-  for (const Made& made : pending) {
-    if (Status status = Delete(made); !status.ok() && outcome.ok()) outcome = status;
+  for (const std::string& ns : namespaces_) RETURN_IF_ERROR(Delete({kube::kNamespaces, {"", ns}}));
+  for (const std::string& ns : namespaces_) {
+    const auto is_empty = [&] {
+      return IsEmpty(kube::kPods, ns) && IsEmpty(kube::kPersistentVolumeClaims, ns);
+    };
     // Nobody needs these pods to end in peace.
-    (void)Await(*this, [&](kube::Client::Done done) {
-      client_->DeleteCollection(kube::kPods, made.key.name, {}, {.grace_period_seconds = 0},
-                                std::move(done));
-    });
-  }
-  RETURN_IF_ERROR(outcome);
-  const bool named = namespaces_.size() > 1;
-  const bool nodes = std::any_of(made_.begin(), made_.end(),
-                                 [](const Made& made) { return made.resource == kube::kNodes; });
-  if (!named && !nodes) return absl::OkStatus();
-  const SteadyTime end = loop_.clock().Steady() + kMost;
-  while (!pending.empty()) {
-    if (IsGone(pending.back())) {
-      pending.pop_back();
-    } else if (interrupted_ || loop_.clock().Steady() > end) {
-      return Internal("Namespace {} is still being deleted", pending.back().key.name);
-    } else {
-      Advance(kInterval);
+    for (const kube::Resource& resource : {kube::kPods, kube::kPersistentVolumeClaims}) {
+      (void)Await(*this, [&](kube::Client::Done done) {
+        client_->DeleteCollection(resource, ns, {}, {.grace_period_seconds = 0}, std::move(done));
+      });
     }
+    const bool gone = ns == ns_ ? WaitUntil(is_empty) : WaitUntil([&] {
+      return IsGone({kube::kNamespaces, {"", ns}});
+    });
+    if (!gone) return Internal("Namespace {} is still being deleted", ns);
   }
   return absl::OkStatus();
+}
+
+bool LiveEnvironment::WaitUntil(const std::function<bool()>& done) {
+  constexpr Duration kMost = std::chrono::minutes(1);
+  const SteadyTime end = loop_.clock().Steady() + kMost;
+  bool so = done();
+  while (!so && !interrupted_ && loop_.clock().Steady() < end) {
+    Advance(kInterval);
+    so = done();
+  }
+  return so;
+}
+
+bool LiveEnvironment::IsEmpty(const kube::Resource& resource, const std::string& ns) {
+  const StatusOr<Json> list = Await(*this, [&](kube::Client::Done done) {
+    client_->List(resource, ns, {.limit = 1}, std::move(done));
+  });
+  const kube::json::array* items = list.ok() ? kube::FindArray(*list, {"items"}) : nullptr;
+  return list.ok() && (items == nullptr || items->empty());
 }
 
 bool LiveEnvironment::IsGone(const Made& made) {

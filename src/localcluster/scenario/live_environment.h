@@ -49,6 +49,9 @@ class LiveEnvironment final : public Environment {
   Status Delete(const Made& made);
   void ReleaseFinalizers(const Made& made);
   bool IsGone(const Made& made);
+  bool IsEmpty(const kube::Resource& resource, const std::string& ns);
+  // False if it does not become so within a minute, or is interrupted.
+  bool WaitUntil(const std::function<bool()>& done);
 
   AsioLoop loop_;
   std::unique_ptr<Signals> signals_;

@@ -36,7 +36,8 @@ Strategy Rbac(void (*defaults)(kube::Json&)) {
 std::map<std::string, Strategy> CoreStrategies() {
   return {
       {"pods", Pods()},
-      {"nodes", {.keeps_status_on_create = true, .validate = ValidateNode}},
+      {"nodes",
+       {.keeps_status_on_create = true, .set_defaults = DefaultSpec, .validate = ValidateNode}},
       {"namespaces",
        {.name = NameRule::kLabel,
         .returns_deleted = true,
@@ -107,7 +108,10 @@ std::map<std::string, Strategy> WorkloadStrategies() {
         .validate = ValidatePriorityClass,
         .validate_update = ValidatePriorityClassUpdate}},
       {"leases.coordination.k8s.io",
-       {.unconditional_update = false, .create_on_update = true, .validate = ValidateLease}},
+       {.unconditional_update = false,
+        .create_on_update = true,
+        .set_defaults = DefaultSpec,
+        .validate = ValidateLease}},
   };
 }
 

@@ -18,6 +18,8 @@ void DefaultReplicationController(kube::Json& object);
 void DefaultJob(kube::Json& object);
 void DefaultCronJob(kube::Json& object);
 
+// Nodes and leases show a spec, be it empty.
+void DefaultSpec(kube::Json& object);
 void DefaultSecret(kube::Json& object);
 void DefaultService(kube::Json& object);
 void DefaultEndpoints(kube::Json& object);

@@ -24,6 +24,10 @@ void DefaultServicePort(json::object& port) {
 
 }  // namespace
 
+void DefaultSpec(Json& object) {
+  if (json::object* root = object.if_object()) MakeObject(*root, "spec");
+}
+
 void DefaultSecret(Json& object) {
   json::object* root = object.if_object();
   if (root == nullptr) return;

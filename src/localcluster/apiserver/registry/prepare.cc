@@ -1,5 +1,6 @@
 #include "localcluster/apiserver/registry/prepare.h"
 
+#include <map>
 #include <string>
 
 #include "kube/time.h"
@@ -67,7 +68,57 @@ void SetLabel(Json& object, std::string_view key, std::string_view value) {
   kube::At(object, {"metadata", "labels", key}) = value;
 }
 
+void SelectJobByUid(Json& object) {
+  const std::string uid(kube::FindString(object, {"metadata", "uid"}));
+  const std::string name(kube::FindString(object, {"metadata", "name"}));
+  json::object* labels = kube::At(object, {"spec", "template", "metadata", "labels"}).if_object();
+  if (labels == nullptr) {
+    labels = &kube::At(object, {"spec", "template", "metadata", "labels"}).emplace_object();
+  }
+  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
+    (*labels)[std::string(prefix) + "controller-uid"] = uid;
+    (*labels)[std::string(prefix) + "job-name"] = name;
+  }
+  kube::At(object, {"spec", "selector", "matchLabels", "batch.kubernetes.io/controller-uid"}) = uid;
+}
+
+json::object Zeros(std::initializer_list<std::string_view> counts) {
+  json::object zeros;
+  for (const std::string_view count : counts) zeros[count] = 0;
+  return zeros;
+}
+
+json::object NodeStatus() {
+  json::object info;
+  for (const char* text :
+       {"architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion",
+        "kubeletVersion", "machineID", "operatingSystem", "osImage", "systemUUID"}) {
+    info[text] = "";
+  }
+  return {{"daemonEndpoints", json::object{{"kubeletEndpoint", json::object{{"Port", 0}}}}},
+          {"nodeInfo", std::move(info)}};
+}
+
 }  // namespace
+
+void CompleteStatus(const kube::Resource& resource, Json& object) {
+  static const auto& required = *new std::map<std::string, json::object>{
+      {"nodes", NodeStatus()},
+      {"services", {{"loadBalancer", json::object()}}},
+      {"replicationcontrollers", Zeros({"replicas"})},
+      {"replicasets.apps", Zeros({"replicas"})},
+      {"statefulsets.apps", Zeros({"replicas", "availableReplicas"})},
+      {"daemonsets.apps", Zeros({"currentNumberScheduled", "desiredNumberScheduled",
+                                 "numberMisscheduled", "numberReady"})},
+      {"poddisruptionbudgets.policy",
+       Zeros({"currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"})},
+      {"volumeattachments.storage.k8s.io", {{"attached", false}}},
+  };
+  json::object* status = MakeObject(object.as_object(), "status");
+  const auto it = required.find(resource.qualified());
+  if (status == nullptr || it == required.end()) return;
+  for (const auto& [member, value] : it->second) SetIfUnset(*status, member, value);
+}
 
 std::string_view PodQosClass(const Json& pod) {
   Ask ask;
@@ -145,18 +196,13 @@ void PreparePendingPhase(Json& object) {
 }
 
 void PrepareJobCreate(Json& object) {
-  if (kube::FindBool(object, {"spec", "manualSelector"})) return;
-  const std::string uid(kube::FindString(object, {"metadata", "uid"}));
-  const std::string name(kube::FindString(object, {"metadata", "name"}));
-  json::object* labels = kube::At(object, {"spec", "template", "metadata", "labels"}).if_object();
-  if (labels == nullptr) {
-    labels = &kube::At(object, {"spec", "template", "metadata", "labels"}).emplace_object();
-  }
-  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
-    (*labels)[std::string(prefix) + "controller-uid"] = uid;
-    (*labels)[std::string(prefix) + "job-name"] = name;
-  }
-  kube::At(object, {"spec", "selector", "matchLabels", "batch.kubernetes.io/controller-uid"}) = uid;
+  if (!kube::FindBool(object, {"spec", "manualSelector"})) SelectJobByUid(object);
+  const json::object* labels = kube::FindObject(object, {"metadata", "labels"});
+  const json::object* of_pods =
+      kube::FindObject(object, {"spec", "template", "metadata", "labels"});
+  if (of_pods == nullptr || (labels != nullptr && !labels->empty())) return;
+  json::object copy = *of_pods;
+  kube::At(object, {"metadata", "labels"}) = std::move(copy);
 }
 
 }  // namespace koord::apiserver

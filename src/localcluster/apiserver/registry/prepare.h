@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "kube/json.h"
+#include "kube/resource.h"
 
 // What the server itself decides about a new or changed object, whatever the client sent.
 namespace koord::apiserver {
@@ -24,7 +25,12 @@ void PrepareServiceUpdate(kube::Json& object, const kube::Json& old);
 
 void PreparePendingPhase(kube::Json& object);
 
-// A selector of its own, by uid, unless the user chose one. The uid must be set.
+// Every object of a built-in kind that has a status shows one, empty as it may be, and in it what
+// clients read as required.
+void CompleteStatus(const kube::Resource& resource, kube::Json& object);
+
+// A selector of its own, by uid, unless the user chose one, and its pods' labels unless it has
+// some. The uid must be set.
 void PrepareJobCreate(kube::Json& object);
 
 }  // namespace koord::apiserver
