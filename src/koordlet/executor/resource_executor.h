@@ -43,7 +43,7 @@ struct Update {
 
 // What was or would be written, for those who look on (--once, tests).
 struct WriteRecord {
-  std::string path;
+  std::string path;  // with its tree before it: "cgroup/cpu/kubepods/cpu.shares"
   std::string old_value;
   std::string new_value;
 };
@@ -71,6 +71,9 @@ class ResourceExecutor {
   // parent: what grows is written downwards, what shrinks upwards.
   void ApplyLevels(std::span<const std::vector<Update>> levels);
 
+  // A group that is there already is fine, as is one that is gone already.
+  Status MakeResctrlGroup(std::string_view group);
+  Status RemoveResctrlGroup(std::string_view group);
   // Adds thread ids to a resctrl group, those that have ended meanwhile aside.
   Status AddResctrlTasks(std::string_view group, std::vector<int32_t> tasks);
 

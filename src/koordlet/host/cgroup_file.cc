@@ -11,6 +11,7 @@ constexpr CgroupCheck kInDirectory = CgroupCheck::kInDirectory;
 constexpr CgroupCheck kInKubepods = CgroupCheck::kInKubepods;
 constexpr CgroupCheck kInRoot = CgroupCheck::kInRoot;
 constexpr std::nullopt_t kAny = std::nullopt;
+constexpr int64_t kMaxQuota = (int64_t{1} << 44) - 1;  // microseconds
 constexpr int64_t kMaxUint32 = std::numeric_limits<uint32_t>::max();
 
 struct Row {
@@ -27,8 +28,8 @@ constexpr Row kRows[] = {
      {"cpu", "cpu.shares", kAlways, 2, 262144},
      {"", "cpu.weight", kAlways, 1, 10000}},
     {CgroupFile::kCpuQuota,
-     {"cpu", "cpu.cfs_quota_us", kAlways, -1, kAny},
-     {"", "cpu.max", kAlways, -1, kAny}},
+     {"cpu", "cpu.cfs_quota_us", kAlways, -1, kMaxQuota},
+     {"", "cpu.max", kAlways, -1, kMaxQuota}},
     {CgroupFile::kCpuPeriod,
      {"cpu", "cpu.cfs_period_us", kAlways, 1000, 1000000},
      {"", "cpu.max", kAlways, 1000, 1000000}},

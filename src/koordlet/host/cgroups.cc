@@ -15,7 +15,8 @@ constexpr int64_t kNoMemoryLimitV1 = 0x7FFFFFFFFFFFF000;
 constexpr int64_t kMinShares = 2;
 constexpr int64_t kMaxShares = 262144;
 constexpr int64_t kMinQuotaMicros = 1000;
-constexpr int64_t kMaxMilli = int64_t{1} << 40;  // of a billion CPUs: nothing overflows below it
+// Of a hundred million CPUs: the quota of it is the greatest power of two that the kernel takes.
+constexpr int64_t kMaxMilli = int64_t{1} << 37;
 
 Status Explain(const Status& status, CgroupFile file, CgroupVersion version, std::string_view dir) {
   return Status(status.code(),
