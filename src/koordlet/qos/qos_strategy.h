@@ -1,5 +1,5 @@
 #pragma once
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +37,7 @@ struct QosOptions {
   Duration cpu_evict_cool_time = std::chrono::seconds(20);
   Duration memory_evict_interval = std::chrono::seconds(1);
   Duration memory_evict_cool_time = std::chrono::seconds(4);
+  std::string kubelet_dir = "/var/lib/kubelet";  // on the node, without a slash at its end
 };
 
 // What a strategy works with. All of it outlives the strategy.
@@ -56,6 +57,8 @@ struct QosContext {
   Duration reconcile_interval = std::chrono::seconds(1);
   QosOptions options = {};
   std::string node_name = {};  // in metrics
+  // The volume that a claim is bound to, or "". Null: nobody knows.
+  std::function<std::string(std::string_view ns, std::string_view claim)> volume_of_claim = nullptr;
 };
 
 // One way in which the node is kept safe. Holds no state that it could not find again in the

@@ -96,8 +96,8 @@ void CpuBurst::Plan() {
 CpuBurst::Pod CpuBurst::PlanPod(const NodePod& pod, StringMap<Container>& known) const {
   Pod plan;
   plan.pod = &pod;
-  plan.config = MergeBurstConfig(*inputs_.slo->cpu_burst_strategy,
-                                 pod.cpu_burst ? &*pod.cpu_burst : nullptr);
+  plan.config =
+      MergeBurstConfig(*inputs_.slo->cpu_burst_strategy, pod.cpu_burst ? &*pod.cpu_burst : nullptr);
   plan.base = KubeletQuota(pod);
   for (const NodeContainer& container : pod.containers) {
     if (container.is_init || container.spec == nullptr || container.dir.empty()) continue;

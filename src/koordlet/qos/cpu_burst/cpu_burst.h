@@ -14,10 +14,10 @@ namespace koord::koordlet {
 
 // Lets containers go beyond their CPU limits for a moment, so that short peaks are not throttled.
 //
-// Two means: the kernel saves up unused quota (cfs burst), and the quota of a throttled container is
-// raised step by step while the processors that pods share are idle enough, and lowered again. A pod
-// whose policy is off has no burst and the quotas that the kubelet gave it. LSE, LSR and BE pods
-// are left alone.
+// Two means: the kernel saves up unused quota (cfs burst), and the quota of a throttled container
+// is raised step by step while the processors that pods share are idle enough, and lowered again. A
+// pod whose policy is off has no burst and the quotas that the kubelet gave it. LSE, LSR and BE
+// pods are left alone.
 class CpuBurst final : public QosStrategy {
  public:
   explicit CpuBurst(const QosContext& context);

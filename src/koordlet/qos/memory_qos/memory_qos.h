@@ -47,8 +47,8 @@ class MemoryQosStrategy final : public QosStrategy {
            std::optional<int64_t> value, const AuditEvent& about);
   void PutReclaim(std::vector<Update>& level, const std::string& dir, const api::MemoryQos& config,
                   const AuditEvent& about);
-  void PutOomOrder(std::vector<Update>& level, const std::string& dir,
-                   const api::MemoryQos& config, const AuditEvent& about);
+  void PutOomOrder(std::vector<Update>& level, const std::string& dir, const api::MemoryQos& config,
+                   const AuditEvent& about);
 
   QosContext context_;
   ProblemLog problems_;

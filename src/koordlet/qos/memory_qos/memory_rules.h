@@ -25,8 +25,8 @@ int64_t RaisedTo(int64_t amount, int64_t at_least);
 
 inline constexpr int64_t kNoMemoryHigh = INT64_MAX;
 
-// Where a container is slowed down: between its request and its limit, or the node's memory where it
-// has no limit.
+// Where a container is slowed down: between its request and its limit, or the node's memory where
+// it has no limit.
 int64_t MemoryHigh(int64_t request, int64_t limit, int64_t node_allocatable,
                    int64_t throttling_percent, int64_t page_size);
 
