@@ -37,10 +37,7 @@ int64_t Whole(double value) {
 Quantity Bytes(double value) { return Quantity(Whole(value), Quantity::Format::kBinarySi); }
 
 ResourceMap UsageOf(double cores, double bytes) {
-  ResourceMap map;
-  map.resources.emplace(kube::kCpu, Quantity::FromMilli(Whole(cores * 1000)));
-  map.resources.emplace(kube::kMemory, Bytes(bytes));
-  return map;
+  return ResourcesOf(Whole(cores * 1000), Whole(bytes));
 }
 
 struct MemoryMetrics {
@@ -88,10 +85,10 @@ class Builder {
     status.node_metric = Node();
     status.pods_metric = Pods();
     status.host_application_metric = Applications();
-    status.prod_reclaimable_metric = api::ReclaimableMetric{inputs_.prediction.reclaimable};
-    if (inputs_.prediction.peak) {
-      status.prod_peak_metric = api::ReclaimableMetric{*inputs_.prediction.peak};
-    }
+    PredictedUsage predicted;
+    if (inputs_.predict) predicted = inputs_.predict(Measured(status.pods_metric));
+    status.prod_reclaimable_metric = api::ReclaimableMetric{std::move(predicted.reclaimable)};
+    if (predicted.peak) status.prod_peak_metric = api::ReclaimableMetric{*predicted.peak};
     return status;
   }
 
@@ -208,6 +205,20 @@ class Builder {
     return usages;
   }
 
+  // Both are in the order of namespace and name.
+  std::vector<const NodePod*> Measured(const std::vector<api::PodUsage>& usages) const {
+    std::vector<const NodePod*> measured;
+    auto usage = usages.begin();
+    for (const NodePod& pod : inputs_.pods) {
+      if (usage == usages.end()) break;
+      const kube::ObjectMeta& meta = pod.pod->metadata;
+      if (meta.ns != usage->ns || meta.name != usage->name) continue;
+      measured.push_back(&pod);
+      ++usage;
+    }
+    return measured;
+  }
+
   std::vector<api::HostApplicationUsage> Applications() const {
     std::vector<api::HostApplicationUsage> usages;
     if (inputs_.slo == nullptr) return usages;
@@ -225,6 +236,13 @@ class Builder {
 };
 
 }  // namespace
+
+api::ResourceMap ResourcesOf(int64_t cpu_milli, int64_t memory) {
+  ResourceMap map;
+  map.resources.emplace(kube::kCpu, Quantity::FromMilli(cpu_milli));
+  map.resources.emplace(kube::kMemory, Quantity(memory, Quantity::Format::kBinarySi));
+  return map;
+}
 
 NodeMetricPolicy NodeMetricPolicyOf(const api::NodeMetricSpec& spec) {
   NodeMetricPolicy policy;

@@ -1,6 +1,8 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,10 +32,12 @@ struct NodeMetricPolicy {
 NodeMetricPolicy NodeMetricPolicyOf(const api::NodeMetricSpec& spec);
 
 // What production pods have asked for and will not use, and what they will use at their peak.
-struct ProdPrediction {
-  api::ResourceMap reclaimable;
+struct PredictedUsage {
+  api::ResourceMap reclaimable;          // empty: not known
   std::optional<api::ResourceMap> peak;  // none: not known
 };
+// cpu in milli-cores, memory in bytes.
+api::ResourceMap ResourcesOf(int64_t cpu_milli, int64_t memory);
 
 struct NodeMetricInputs {
   const NodeMetricPolicy& policy;
@@ -41,7 +45,8 @@ struct NodeMetricInputs {
   const NodeInfoCache& info;
   const NodePods& pods;
   const api::NodeSloSpec* slo = nullptr;  // for its host applications
-  ProdPrediction prediction;
+  // Asked with the pods that have been measured; null: nothing is predicted.
+  std::function<PredictedUsage(std::span<const NodePod* const>)> predict = nullptr;
   bool has_cold_pages = false;  // cold memory is collected
   WallTime now{};
 };

@@ -42,7 +42,7 @@ class NodeMetricReportTest : public testing::Test {
                                   .info = info_,
                                   .pods = pods_,
                                   .slo = &slo_,
-                                  .prediction = {},
+                                  .predict = predict_,
                                   .now = loop_.clock().Now()});
   }
   void AddPod(const std::string& name, const std::string& uid) {
@@ -60,6 +60,7 @@ class NodeMetricReportTest : public testing::Test {
   NodePods pods_;
   NodeMetricPolicy policy_;
   api::NodeSloSpec slo_;
+  std::function<PredictedUsage(std::span<const NodePod* const>)> predict_;
 };
 
 TEST_F(NodeMetricReportTest, AveragesNodeSystemAndPods) {
@@ -149,6 +150,22 @@ TEST_F(NodeMetricReportTest, TellsOfHostApplicationsAndGpus) {
   EXPECT_EQ(kube::AmountOf(gpu.resources, "koordinator.sh/gpu-core").Value(), 55);
   EXPECT_EQ(kube::AmountOf(gpu.resources, "koordinator.sh/gpu-memory").Value(), 1999);
   EXPECT_EQ(kube::AmountOf(gpu.resources, "koordinator.sh/gpu-memory-ratio").Value(), 49);
+}
+
+TEST_F(NodeMetricReportTest, AsksThePredictorAboutMeasuredPods) {
+  AddPod("a", "u1");
+  AddPod("b", "u2");
+  Measure(1min);
+  std::vector<std::string> asked;
+  predict_ = [&](std::span<const NodePod* const> pods) {
+    for (const NodePod* pod : pods) asked.push_back(pod->uid());
+    return PredictedUsage{ResourcesOf(1500, 1 << 30), ResourcesOf(3000, 2 << 20)};
+  };
+  const auto status = Report();
+  EXPECT_THAT(asked, ElementsAre("u1"));
+  EXPECT_EQ(TextOf(status.prod_reclaimable_metric->resource, "cpu"), "1500m");
+  EXPECT_EQ(TextOf(status.prod_reclaimable_metric->resource, "memory"), "1Gi");
+  EXPECT_EQ(TextOf(status.prod_peak_metric->resource, "cpu"), "3");
 }
 
 TEST(NodeMetricPolicyOf, RaisesWhatIsTooShort) {
