@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "koordlet/host/kernel_text.h"
+
 namespace koord::koordlet {
 namespace {
 
 Status Missing(std::string_view path) { return NotFound("{}: no such file or directory", path); }
 
-std::string_view Parent(std::string_view path) {
+std::pair<std::string_view, std::string_view> SplitLast(std::string_view path) {
   const size_t slash = path.rfind('/');
-  return slash == path.npos ? std::string_view() : path.substr(0, slash);
+  if (slash == path.npos) return {"", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
 class MemoryFile final : public OpenFile {
@@ -29,48 +32,108 @@ class MemoryFile final : public OpenFile {
 
 }  // namespace
 
-MemoryTree::Node& MemoryTree::MakeFile(std::string_view path) {
-  if (const auto parent = Parent(path); !parent.empty()) AddDirectory(parent);
-  auto& node = nodes_[std::string(path)];
-  if (node == nullptr) node = std::make_unique<Node>();
-  return *node;
+struct MemoryTree::Hooks {
+  Reader reader;
+  Writer writer;
+};
+
+struct MemoryTree::Directory {
+  std::string name;
+  std::vector<Node> nodes;  // by name
+
+  std::vector<Node>::iterator LowerBound(std::string_view wanted) {
+    return std::ranges::lower_bound(nodes, wanted, {},
+                                    [](const Node& node) { return std::string_view(*node.name); });
+  }
+  Node* Find(std::string_view wanted) {
+    const auto it = LowerBound(wanted);
+    return it == nodes.end() || *it->name != wanted ? nullptr : &*it;
+  }
+};
+
+MemoryTree::MemoryTree() : root_(std::make_unique<Directory>()) {}
+MemoryTree::~MemoryTree() = default;
+
+MemoryTree::Directory& MemoryTree::MakeDirectories(std::string_view path) {
+  Directory* directory = root_.get();
+  while (!path.empty()) {
+    const std::string_view name = TakeUntil(path, '/');
+    Node* node = directory->Find(name);
+    if (node == nullptr) {
+      auto made = std::make_unique<Directory>();
+      made->name = name;
+      const std::string* const own_name = &made->name;
+      node = &*directory->nodes.insert(directory->LowerBound(name),
+                                       Node{own_name, "", nullptr, std::move(made)});
+    }
+    // Whoever plays the kernel may put a directory where a file was.
+    if (node->directory == nullptr) node->directory = std::make_unique<Directory>();
+    directory = node->directory.get();
+  }
+  return *directory;
 }
 
-const MemoryTree::Node* MemoryTree::FindFile(std::string_view path) const {
-  const auto it = nodes_.find(path);
-  return it == nodes_.end() || it->second->is_directory ? nullptr : it->second.get();
+MemoryTree::Node& MemoryTree::MakeFile(std::string_view path) {
+  const auto [parent, name] = SplitLast(path);
+  Directory& directory = MakeDirectories(parent);
+  if (Node* const node = directory.Find(name)) return *node;
+  const std::string* const kept = &*file_names_.emplace(name).first;
+  return *directory.nodes.insert(directory.LowerBound(name), Node{kept, "", nullptr, nullptr});
+}
+
+MemoryTree::Directory* MemoryTree::FindDirectory(std::string_view path) const {
+  if (path.empty()) return root_.get();
+  const Node* const node = Find(path);
+  return node == nullptr ? nullptr : node->directory.get();
+}
+
+MemoryTree::Node* MemoryTree::Find(std::string_view path) const {
+  Directory* directory = root_.get();
+  Node* node = nullptr;
+  while (!path.empty()) {
+    if (directory == nullptr) return nullptr;
+    node = directory->Find(TakeUntil(path, '/'));
+    if (node == nullptr) return nullptr;
+    directory = node->directory.get();
+  }
+  return node;
+}
+
+MemoryTree::Node* MemoryTree::FindFile(std::string_view path) const {
+  Node* const node = Find(path);
+  return node == nullptr || node->directory != nullptr ? nullptr : node;
+}
+
+MemoryTree::Hooks& MemoryTree::HooksOf(std::string_view path) {
+  Node& node = MakeFile(path);
+  if (node.hooks == nullptr) node.hooks = std::make_unique<Hooks>();
+  return *node.hooks;
 }
 
 void MemoryTree::Set(std::string_view path, std::string_view text) { MakeFile(path).text = text; }
 
 void MemoryTree::SetReader(std::string_view path, Reader reader) {
-  MakeFile(path).reader = std::move(reader);
+  HooksOf(path).reader = std::move(reader);
 }
 
 void MemoryTree::SetWriter(std::string_view path, Writer writer) {
-  MakeFile(path).writer = std::move(writer);
+  HooksOf(path).writer = std::move(writer);
 }
 
-void MemoryTree::AddDirectory(std::string_view path) {
-  for (auto dir = path; !dir.empty() && !nodes_.contains(dir); dir = Parent(dir)) {
-    auto node = std::make_unique<Node>();
-    node->is_directory = true;
-    nodes_.emplace(dir, std::move(node));
-  }
-}
+void MemoryTree::AddDirectory(std::string_view path) { MakeDirectories(path); }
 
 void MemoryTree::Remove(std::string_view path) {
-  const std::string below = std::string(path) + '/';
-  auto it = nodes_.lower_bound(below);
-  while (it != nodes_.end() && it->first.starts_with(below)) it = nodes_.erase(it);
-  if (const auto self = nodes_.find(path); self != nodes_.end()) nodes_.erase(self);
+  const auto [parent, name] = SplitLast(path);
+  Directory* const directory = FindDirectory(parent);
+  if (directory == nullptr || directory->Find(name) == nullptr) return;
+  directory->nodes.erase(directory->LowerBound(name));
 }
 
 StatusOr<std::string> MemoryTree::Read(std::string_view path) const {
   RETURN_IF_ERROR(CheckTreePath(path));
-  const Node* node = FindFile(path);
+  const Node* const node = FindFile(path);
   if (node == nullptr) return Missing(path);
-  return node->reader ? node->reader() : node->text;
+  return node->hooks != nullptr && node->hooks->reader ? node->hooks->reader() : node->text;
 }
 
 StatusOr<std::unique_ptr<OpenFile>> MemoryTree::Open(std::string_view path) const {
@@ -80,53 +143,41 @@ StatusOr<std::unique_ptr<OpenFile>> MemoryTree::Open(std::string_view path) cons
 }
 
 const MemoryTree::Writer* MemoryTree::WriterOf(const Node& node) const {
-  return node.writer ? &node.writer : writer_ ? &writer_ : nullptr;
+  if (node.hooks != nullptr && node.hooks->writer) return &node.hooks->writer;
+  return writer_ ? &writer_ : nullptr;
+}
+
+Status MemoryTree::Write(std::string_view path, std::string_view text, bool append) {
+  RETURN_IF_ERROR(CheckTreePath(path));
+  Node* const node = FindFile(path);
+  if (node == nullptr) return Missing(path);
+  if (const Writer* const writer = WriterOf(*node)) return (*writer)(path, text);
+  if (!append) node->text.clear();
+  node->text += text;
+  return absl::OkStatus();
 }
 
 Status MemoryTree::Write(std::string_view path, std::string_view text) {
-  RETURN_IF_ERROR(CheckTreePath(path));
-  const auto it = nodes_.find(path);
-  if (it == nodes_.end() || it->second->is_directory) return Missing(path);
-  if (const Writer* writer = WriterOf(*it->second)) return (*writer)(path, text);
-  it->second->text = text;
-  return absl::OkStatus();
+  return Write(path, text, false);
 }
 
 Status MemoryTree::Append(std::string_view path, std::string_view text) {
-  RETURN_IF_ERROR(CheckTreePath(path));
-  const auto it = nodes_.find(path);
-  if (it == nodes_.end() || it->second->is_directory) return Missing(path);
-  if (const Writer* writer = WriterOf(*it->second)) return (*writer)(path, text);
-  it->second->text += text;
-  return absl::OkStatus();
+  return Write(path, text, true);
 }
 
 bool MemoryTree::Exists(std::string_view path) const {
-  return path.empty() || nodes_.contains(path);
+  return CheckTreePath(path).ok() && (path.empty() || Find(path) != nullptr);
 }
 
 StatusOr<std::vector<FileTree::Entry>> MemoryTree::List(std::string_view path) const {
   RETURN_IF_ERROR(CheckTreePath(path));
-  if (!path.empty()) {
-    const auto it = nodes_.find(path);
-    if (it == nodes_.end() || !it->second->is_directory) return Missing(path);
-  }
-  const std::string below = path.empty() ? "" : std::string(path) + '/';
+  const Directory* const directory = FindDirectory(path);
+  if (directory == nullptr) return Missing(path);
   std::vector<Entry> entries;
-  auto it = nodes_.lower_bound(below);
-  while (it != nodes_.end() && it->first.starts_with(below)) {
-    const std::string_view name = std::string_view(it->first).substr(below.size());
-    if (const size_t slash = name.find('/'); slash != name.npos) {
-      // Inside a directory that was listed: on behind it.
-      const size_t end = below.size() + slash;
-      it = nodes_.lower_bound(it->first.substr(0, end) + static_cast<char>('/' + 1));
-      continue;
-    }
-    entries.push_back({std::string(name), it->second->is_directory});
-    ++it;
+  entries.reserve(directory->nodes.size());
+  for (const Node& node : directory->nodes) {
+    entries.push_back({*node.name, node.directory != nullptr});
   }
-  // A directory's files come behind names that only begin like it.
-  std::ranges::sort(entries, {}, &Entry::name);
   return entries;
 }
 
@@ -136,17 +187,17 @@ Status MemoryTree::MakeDirectory(std::string_view path) {
   RETURN_IF_ERROR(CheckTreePath(path));
   if (FindFile(path) != nullptr) return FailedPrecondition("{}: is a file", path);
   if (Exists(path)) return absl::OkStatus();
-  if (!Exists(Parent(path))) return Missing(path);
-  AddDirectory(path);
+  if (FindDirectory(SplitLast(path).first) == nullptr) return Missing(path);
+  MakeDirectories(path);
   if (fill_) fill_(path);
   return absl::OkStatus();
 }
 
 Status MemoryTree::RemoveDirectory(std::string_view path) {
   RETURN_IF_ERROR(CheckTreePath(path));
-  const auto it = nodes_.find(path);
-  if (it == nodes_.end()) return Missing(path);
-  if (!it->second->is_directory) return FailedPrecondition("{}: is no directory", path);
+  const Node* const node = Find(path);
+  if (node == nullptr) return Missing(path);
+  if (node->directory == nullptr) return FailedPrecondition("{}: is no directory", path);
   Remove(path);
   return absl::OkStatus();
 }

@@ -1,10 +1,10 @@
 #pragma once
-#include <absl/container/btree_map.h>
-
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "koordlet/host/file_tree.h"
 
@@ -19,7 +19,8 @@ class MemoryTree final : public FileTree {
   // Whether the kernel takes a value, and what the file holds afterwards is up to Set.
   using Writer = std::function<Status(std::string_view path, std::string_view text)>;
 
-  MemoryTree() = default;
+  MemoryTree();
+  ~MemoryTree() override;
 
   // Makes the file and the directories above it, or replaces its content.
   void Set(std::string_view path, std::string_view text);
@@ -45,19 +46,28 @@ class MemoryTree final : public FileTree {
   Status RemoveDirectory(std::string_view path) override;
 
  private:
+  struct Hooks;
+  struct Directory;
+  // Small, since a simulated cluster has millions: names of files are kept once.
   struct Node {
-    bool is_directory = false;
+    const std::string* name;
     std::string text;
-    Reader reader;
-    Writer writer;
+    std::unique_ptr<Hooks> hooks;          // null: none
+    std::unique_ptr<Directory> directory;  // null: a file
   };
 
-  // Null: writes go into the text.
+  // Null: a write goes into the text.
   const Writer* WriterOf(const Node& node) const;
+  Status Write(std::string_view path, std::string_view text, bool append);
+  Directory& MakeDirectories(std::string_view path);
   Node& MakeFile(std::string_view path);
-  const Node* FindFile(std::string_view path) const;
+  Hooks& HooksOf(std::string_view path);
+  Directory* FindDirectory(std::string_view path) const;
+  Node* Find(std::string_view path) const;
+  Node* FindFile(std::string_view path) const;
 
-  absl::btree_map<std::string, std::unique_ptr<Node>, std::less<>> nodes_;
+  std::unique_ptr<Directory> root_;
+  std::set<std::string, std::less<>> file_names_;
   Writer writer_;
   std::function<void(std::string_view)> fill_;
 };

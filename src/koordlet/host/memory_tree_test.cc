@@ -63,6 +63,15 @@ TEST(MemoryTree, RemovesADirectoryWithAllInIt) {
   EXPECT_EQ(file->Read(buffer).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST(MemoryTree, AFileMayBecomeADirectory) {
+  MemoryTree tree;
+  tree.Set("a", "1");
+  tree.Set("a/b", "2");
+  EXPECT_EQ(tree.Read("a").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(tree.Read("a/b").value(), "2");
+  EXPECT_THAT(Names(tree, ""), ElementsAre("a/"));
+}
+
 TEST(MemoryTree, AnOpenFileSeesNewContent) {
   MemoryTree tree;
   int reads = 0;
