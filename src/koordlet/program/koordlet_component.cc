@@ -20,6 +20,7 @@ namespace koord::koordlet {
 namespace {
 
 constexpr char kTerwayDirectory[] = "/host-var-lib/terway/qos/";
+constexpr Duration kWatchRetry = std::chrono::minutes(1);
 constexpr uint64_t kMaxKubeletAnswer = 64 << 20;
 
 kube::HttpResponse TextOf(std::initializer_list<const metrics::Registry*> registries) {
@@ -56,7 +57,8 @@ StatusOr<std::unique_ptr<component::Component>> KoordletComponent::Make(
   component->MakeKoordlet(environment, flags);
   component->MakeWatches(environment, options);
   component->ServeHooks(environment.asio_loop, options);
-  component->WatchCgroups(environment.asio_loop, flags.paths().host);
+  component->watch_timer_ = std::make_unique<Timer>(environment.loop);
+  component->WatchCgroups(environment.asio_loop, flags.paths().host.cgroup);
   component->Serve(environment.api, options.gates);
   return component;
 }
@@ -193,18 +195,20 @@ void KoordletComponent::ServeHooks(AsioLoop& loop, const KoordletOptions& option
   }
 }
 
-void KoordletComponent::WatchCgroups(AsioLoop& loop, const HostPaths& paths) {
+// The kubelet may not have made its directories yet: until then pods are found by polling.
+void KoordletComponent::WatchCgroups(AsioLoop& loop, const std::string& cgroup_root) {
   const CgroupLayout& layout = host_->cgroups().layout();
-  std::string root = paths.cgroup;
-  if (layout.version == CgroupVersion::kV1) root += "/cpu";
-  auto watch = CgroupWatch::Start(loop, root, layout, [this](const std::string&, bool appeared) {
-    if (appeared) koordlet_->OnPodCgroup();
-  });
+  const bool is_v1 = layout.version == CgroupVersion::kV1;
+  auto watch = CgroupWatch::Start(loop, is_v1 ? cgroup_root + "/cpu" : cgroup_root, layout,
+                                  [this](const std::string&, bool appeared) {
+                                    if (appeared) koordlet_->OnPodCgroup();
+                                  });
   if (watch.ok()) {
     cgroup_watch_ = *std::move(watch);
-  } else {
-    LOG_WARNING("New pods are found by polling only", {"err", watch.status()});
+    return;
   }
+  LOG_V(1, "New pods are found by polling only", {"err", watch.status()});
+  watch_timer_->Set(kWatchRetry, [this, &loop, cgroup_root] { WatchCgroups(loop, cgroup_root); });
 }
 
 void KoordletComponent::Serve(component::ComponentApi& api, const FeatureGates& gates) {
@@ -230,6 +234,7 @@ void KoordletComponent::Start(Task ready) {
 }
 
 void KoordletComponent::Stop(Task done) {
+  watch_timer_->Cancel();
   cgroup_watch_.reset();
   hook_server_.reset();
   watches_->Stop();

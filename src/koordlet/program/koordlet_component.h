@@ -43,7 +43,7 @@ class KoordletComponent final : public component::Component {
   void MakeKoordlet(component::Environment& environment, const KoordletFlags& flags);
   void MakeWatches(component::Environment& environment, const KoordletOptions& options);
   void ServeHooks(AsioLoop& loop, const KoordletOptions& options);
-  void WatchCgroups(AsioLoop& loop, const HostPaths& paths);
+  void WatchCgroups(AsioLoop& loop, const std::string& cgroup_root);
   void Serve(component::ComponentApi& api, const FeatureGates& gates);
 
   metrics::Registry internal_;
@@ -65,6 +65,7 @@ class KoordletComponent final : public component::Component {
   std::unique_ptr<hooks::HookServer> hook_server_;  // null: the runtime proxy is not answered
   std::unique_ptr<NodeWatches> watches_;
   std::unique_ptr<CgroupWatch> cgroup_watch_;
+  std::unique_ptr<Timer> watch_timer_;  // until there is something to watch
 };
 
 }  // namespace koord::koordlet

@@ -27,13 +27,19 @@ Status PrintOnce(const KoordletFlags& flags) {
   return absl::OkStatus();
 }
 
-// What the machine can do, in words or as a list in JSON.
+StatusOr<std::unique_ptr<Host>> FindHost(const HostPaths& paths) {
+  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
+  if (absl::IsUnavailable(host.status())) return DiscoverHost(paths, CgroupDriver::kSystemd);
+  return host;
+}
+
+// What the machine can do, in words or as a list in JSON. People also ask outside of a container.
 Status PrintFeatureReport(const KoordletFlags& flags) {
   const OnceOptions& once = flags.once();
   const bool is_image = once.host_root != "/";
-  const HostPaths paths = is_image ? HostPaths::Below(once.host_root) : flags.paths().host;
-  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
-  if (absl::IsUnavailable(host.status())) host = DiscoverHost(paths, CgroupDriver::kSystemd);
+  StatusOr<std::unique_ptr<Host>> host =
+      FindHost(is_image ? HostPaths::Below(once.host_root) : flags.paths().host);
+  if (!host.ok() && !is_image) host = FindHost(PathsOnHost().host);
   if (!host.ok()) return host.status();
   const std::vector<Feature> features = DetectFeatures(**host);
   if (once.output != "json") {
@@ -77,7 +83,7 @@ int RunKoordlet(int argc, const char* const* argv) {
     return false;
   });
   return program.Run(
-      argc, argv,
+      static_cast<int>(arguments.size()), arguments.data(),
       [&](component::Environment& environment) -> StatusOr<std::unique_ptr<component::Component>> {
         const component::ClientOptions& client = program.options().client;
         ASSIGN_OR_RETURN(
