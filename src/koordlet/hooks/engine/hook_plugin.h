@@ -49,6 +49,9 @@ struct HookEnv {
   // Tells the users of a pod what was done; null: nobody listens.
   std::function<void(const HookPod& pod, std::string_view reason, std::string_view message)>
       record_event = nullptr;
+  // Makes an empty directory of the host that everybody may write to, in the place of whatever is
+  // there; null: cannot.
+  std::function<Status(const std::string& path)> recreate_directory = nullptr;
 };
 
 // A part of the caches and memory bandwidth that a pod has for itself.
