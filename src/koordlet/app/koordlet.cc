@@ -1,6 +1,5 @@
 #include "koordlet/app/koordlet.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -14,8 +13,6 @@ namespace {
 // How often to look whether collectors have their first results.
 constexpr Duration kPhaseCheck = std::chrono::milliseconds(200);
 constexpr Duration kLeastUsageInterval = std::chrono::seconds(1);
-// Old tasks are written out in the background this often.
-constexpr Duration kSaveInterval = std::chrono::minutes(10);
 
 class NoEvictor final : public PodEvictor {
  public:
@@ -29,10 +26,13 @@ Predictor::Options PredictionOptions(const KoordletOptions& options) {
   return prediction;
 }
 
-CollectorOptions CollectingOptions(const KoordletOptions& options) {
-  CollectorOptions collectors = options.collectors;
-  collectors.node_name = options.node_name;
-  return collectors;
+MetricAdvisor::Options CollectingOptions(const KoordletOptions& options) {
+  MetricAdvisor::Options advisor;
+  advisor.collectors = options.collectors;
+  advisor.collectors.node_name = options.node_name;
+  advisor.gc_interval = options.metric_gc_interval;
+  advisor.store_directory = options.metric_directory;
+  return advisor;
 }
 
 KoordletOptions WithNodeName(KoordletOptions options) {
@@ -68,7 +68,17 @@ Koordlet::Koordlet(EventLoop& loop, Host& host, kube::Client& client, KoordletOp
       executor_(host, loop.clock(), parts.auditor, &internal_,
                 {.force_update_after = options_.force_update_after, .dry_run = options_.dry_run}),
       pods_(host.cgroups().layout(), options_.trust, &internal_),
-      collector_options_(CollectingOptions(options_)),
+      advisor_({.loop = loop,
+                .host = host,
+                .executor = executor_,
+                .state = state_,
+                .store = metrics_,
+                .info = info_,
+                .gates = options_.gates,
+                .internal = internal_,
+                .external = external_,
+                .gpus = parts.gpus},
+               CollectingOptions(options_)),
       no_evictor_(std::make_unique<NoEvictor>()),
       predictor_(loop, state_, metrics_, internal_, external_, PredictionOptions(options_)),
       metric_reporter_(
@@ -92,31 +102,12 @@ Koordlet::Koordlet(EventLoop& loop, Host& host, kube::Client& client, KoordletOp
         std::make_unique<KubeletPods>(loop, *parts_.kubelet, options_.kubelet_sync_interval,
                                       [this](const PodListReader::Pods& pods) { OnPods(pods); });
   }
-  MakeCollectors();
   MakeStrategies();
   MakeHooks();
   Subscribe();
 }
 
 Koordlet::~Koordlet() { Stop(); }
-
-void Koordlet::MakeCollectors() {
-  collectors_ = AllCollectors({.host = host_,
-                               .executor = executor_,
-                               .state = state_,
-                               .store = metrics_,
-                               .info = info_,
-                               .clock = loop_.clock(),
-                               .gates = options_.gates,
-                               .internal = internal_,
-                               .external = external_,
-                               .gpus = parts_.gpus,
-                               .options = collector_options_,
-                               .usage = usage_});
-  std::erase_if(collectors_, [this](const auto& collector) {
-    return !collector->enabled() || options_.collectors.usage_interval < kLeastUsageInterval;
-  });
-}
 
 void Koordlet::MakeStrategies() {
   if (options_.collectors.usage_interval < kLeastUsageInterval) return;
@@ -166,28 +157,21 @@ void Koordlet::Subscribe() {
 void Koordlet::Start(Task ready) {
   ready_ = std::move(ready);
   phase_ = Phase::kSyncing;
-  if (!options_.metric_directory.empty()) {
-    const Status loaded = metrics_.Load(options_.metric_directory);
-    if (!loaded.ok() && !absl::IsNotFound(loaded)) {
-      LOG_WARNING("What was measured before is lost", {"err", loaded});
-    }
-  }
   Advance();
 }
 
 void Koordlet::Stop() {
-  if (std::exchange(phase_, Phase::kStopped) == Phase::kStopped) return;
+  const Phase before = std::exchange(phase_, Phase::kStopped);
+  if (before == Phase::kStopped) return;
   phase_timer_.Cancel();
   periodic_.Clear();
   if (kubelet_pods_ != nullptr) kubelet_pods_->Stop();
   metric_reporter_.Stop();
   topology_reporter_.Stop();
   device_reporter_.Stop();
-  if (options_.dry_run) return;
+  if (before == Phase::kNew || before == Phase::kSyncing) return;
+  advisor_.Stop();
   predictor_.SaveAll();
-  if (options_.metric_directory.empty()) return;
-  const Status saved = metrics_.Save(options_.metric_directory);
-  if (!saved.ok()) LOG_WARNING("What was measured could not be saved", {"err", saved});
 }
 
 Status Koordlet::Healthy() const {
@@ -210,11 +194,7 @@ void Koordlet::Advance() {
   if (phase_ == Phase::kSyncing && state_.node() != nullptr && state_.has_pods() && slo_known_) {
     StartCollecting();
   }
-  if (phase_ == Phase::kCollecting &&
-      std::all_of(collectors_.begin(), collectors_.end(),
-                  [](const auto& collector) { return collector->has_synced(); })) {
-    StartActing();
-  }
+  if (phase_ == Phase::kCollecting && advisor_.has_synced()) StartActing();
   if (phase_ == Phase::kSyncing || phase_ == Phase::kCollecting) {
     phase_timer_.Set(kPhaseCheck, [this] { Advance(); });
   }
@@ -223,12 +203,8 @@ void Koordlet::Advance() {
 void Koordlet::StartCollecting() {
   LOG_V(1, "The node and its pods are known, starting to measure", {"node", options_.node_name});
   phase_ = Phase::kCollecting;
-  for (const auto& collector : collectors_) {
-    collector->Collect();
-    periodic_.Add(collector->interval(), [this, each = collector.get()] { each->Collect(); });
-  }
+  advisor_.Start();
   UpdateBounds();
-  periodic_.Add(options_.metric_gc_interval, [this] { metrics_.CollectGarbage(); });
   periodic_.Add(options_.topology_interval, [this] { UpdateBounds(); });
   topology_reporter_.Start();
   if (options_.gates.Enabled("Accelerators") || options_.gates.Enabled("RDMADevices")) {
@@ -249,12 +225,6 @@ void Koordlet::StartActing() {
   reconciler_->ReconcileDirs();
   reconciler_->ReconcilePods();
   periodic_.Add(options_.hooks.reconcile_interval, [this] { reconciler_->ReconcileDirs(); });
-  if (!options_.metric_directory.empty()) {
-    periodic_.Add(kSaveInterval, [this] {
-      const Status saved = metrics_.Save(options_.metric_directory);
-      if (!saved.ok()) LOG_V(2, "What was measured could not be saved", {"err", saved});
-    });
-  }
   Task ready = std::exchange(ready_, [] {});
   ready();
 }
@@ -325,7 +295,7 @@ api::NodeMetricStatus Koordlet::BuildNodeMetric(const NodeMetricPolicy& policy) 
 }
 
 void Koordlet::CollectOnce() {
-  for (const auto& collector : collectors_) collector->Collect();
+  advisor_.CollectOnce();
   UpdateBounds();
   topology_reporter_.Update();
 }

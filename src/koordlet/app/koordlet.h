@@ -17,6 +17,7 @@
 #include "koordlet/hooks/engine/hook_runner.h"
 #include "koordlet/hooks/engine/reconciler.h"
 #include "koordlet/host/host.h"
+#include "koordlet/metrics/collectors/metric_advisor.h"
 #include "koordlet/metrics/node_info.h"
 #include "koordlet/reporters/device_reporter.h"
 #include "koordlet/reporters/node_metric_reporter.h"
@@ -86,7 +87,6 @@ class Koordlet {
  private:
   enum class Phase : uint8_t { kNew, kSyncing, kCollecting, kActing, kStopped };
 
-  void MakeCollectors();
   void MakeStrategies();
   void MakeHooks();
   void Subscribe();
@@ -113,9 +113,7 @@ class Koordlet {
   Complaints slo_complaints_;
   bool slo_known_ = false;  // whether there is one was heard
 
-  CollectorOptions collector_options_;
-  SharedUsage usage_;
-  std::vector<std::unique_ptr<Collector>> collectors_;
+  MetricAdvisor advisor_;
   std::unique_ptr<PodEvictor> no_evictor_;
   std::vector<std::unique_ptr<QosStrategy>> strategies_;
   hooks::ProblemLog hook_problems_;

@@ -3,13 +3,11 @@
 #include <vector>
 
 #include "koordlet/hooks/engine/hook_plugin.h"
-#include "koordlet/metrics/collectors/collector.h"
 #include "koordlet/qos/qos_strategy.h"
 
 // All that koordlet is made of, a line each.
 namespace koord::koordlet {
 
-std::vector<std::unique_ptr<Collector>> AllCollectors(const CollectorContext& context);
 std::vector<std::unique_ptr<QosStrategy>> AllStrategies(const QosContext& context);
 std::vector<std::unique_ptr<hooks::HookPlugin>> AllHooks(const hooks::HookEnv& env);
 

@@ -391,7 +391,7 @@ Status ResourceExecutor::AddResctrlTasks(std::string_view group, std::vector<int
   std::vector<std::string> added;
   for (const int32_t task : tasks) {
     const std::string text = std::to_string(task);
-    if (state_->options.dry_run || state_->host.resctrl().Append(path, text).ok()) {
+    if (state_->options.dry_run || state_->host.resctrl().Append(path, text + "\n").ok()) {
       added.push_back(text);
     }
   }

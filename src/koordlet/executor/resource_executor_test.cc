@@ -72,7 +72,8 @@ TEST(ResourceExecutor, WritesWhatDiffersAndOnlyOnce) {
   EXPECT_EQ(bed.machine.Get(CgroupFile::kCpuQuota, bed.pod_dir), "20000 100000");
   EXPECT_FALSE(bed.executor.ApplyNow(bed.Of(CgroupFile::kCpuQuota, bed.pod_dir, "20000")).value())
       << "two fields in the file, the same quota";
-  EXPECT_THAT(bed.writes, ElementsAre("cpu.weight: 1 -> 39", "cpu.max: max 100000 -> 20000"));
+  EXPECT_THAT(bed.writes,
+              ElementsAre("cpu.weight: 1 -> 39", "cpu.max: max 100000 -> 20000 100000"));
   EXPECT_EQ(bed.paths.front(), "cgroup/" + bed.pod_dir + "/cpu.weight");
 }
 
@@ -233,10 +234,10 @@ TEST(ResourceExecutor, AddsTasksInOrderPastThoseThatEnded) {
   std::vector<std::string> seen;
   bed.machine.resctrl().SetWriter("LS/tasks", [&](std::string_view, std::string_view text) {
     seen.emplace_back(text);
-    return text == "5" ? NotFound("no such process") : absl::OkStatus();
+    return text == "5\n" ? NotFound("no such process") : absl::OkStatus();
   });
   EXPECT_TRUE(bed.executor.AddResctrlTasks("LS", {7, 5, 12, 7}).ok());
-  EXPECT_THAT(seen, ElementsAre("5", "7", "12"));
+  EXPECT_THAT(seen, ElementsAre("5\n", "7\n", "12\n"));
   EXPECT_EQ(bed.writes.back(), "tasks:  -> 7,12");
 }
 

@@ -34,12 +34,6 @@ Status ParseClassNamespaces(std::string_view text, TrustPolicy& trust) {
   return absl::OkStatus();
 }
 
-// Paths are taken as directories.
-std::string WithSlash(std::string path) {
-  if (!path.ends_with('/')) path += '/';
-  return path;
-}
-
 }  // namespace
 
 KoordletFlags::KoordletFlags(component::Program& program) : program_(program) {
@@ -76,13 +70,13 @@ void KoordletFlags::AddPathFlags() {
                                  "Where to serve metrics, health and audit events: host:port.");
   flags.Accept({"--pprof-addr"}, {"--enable-pprof"});
   flags.AddGroup("Paths of the host")
-      .Text("--cgroup-root-dir", paths_.cgroup, "Where control groups are mounted.")
-      .Text("--proc-root-dir", paths_.proc, "Where proc is mounted.")
-      .Text("--sys-root-dir", paths_.sys, "Where sysfs is mounted.")
-      .Text("--sys-fs-root-dir", paths_.sys_fs, "Directory that resctrl is mounted in.")
-      .Text("--var-run-root-dir", paths_.var_run, "The host's /var/run.")
+      .Text("--cgroup-root-dir", paths_.host.cgroup, "Where control groups are mounted.")
+      .Text("--proc-root-dir", paths_.host.proc, "Where proc is mounted.")
+      .Text("--sys-root-dir", paths_.host.sys, "Where sysfs is mounted.")
+      .Text("--sys-fs-root-dir", paths_.host.sys_fs, "Directory that resctrl is mounted in.")
+      .Text("--var-run-root-dir", paths_.host.var_run, "The host's /var/run.")
       .Text("--run-root-dir", paths_.run, "The host's /run.")
-      .Text("--var-lib-kubelet-dir", paths_.kubelet, "Where the kubelet keeps its state.")
+      .Text("--var-lib-kubelet-dir", paths_.host.kubelet, "Where the kubelet keeps its state.")
       .Text("--runtime-hooks-config-path", paths_.hook_config,
             "Where the runtime proxy looks for the hook servers that it calls.")
       .Text("--xpu-device-infos-dir", paths_.xpu_device_infos,
@@ -358,10 +352,6 @@ StatusOr<bool> KoordletFlags::Load(const kube::Environment& environment) {
   options_.prediction.safety_margin_percent = safety_margin_percent_;
   options_.hooks.trust = options_.trust;
   options_.hook_server.config_directory = paths_.hook_config;
-  for (std::string* path : {&paths_.cgroup, &paths_.proc, &paths_.sys, &paths_.sys_fs,
-                            &paths_.var_run, &paths_.run, &paths_.kubelet}) {
-    *path = WithSlash(std::move(*path));
-  }
   return true;
 }
 

@@ -6,7 +6,7 @@
 
 #include "component/program.h"
 #include "koordlet/app/koordlet_options.h"
-#include "koordlet/program/host_paths.h"
+#include "koordlet/program/koordlet_paths.h"
 
 namespace koord::koordlet {
 
@@ -31,7 +31,7 @@ class KoordletFlags {
   StatusOr<bool> Load(const kube::Environment& environment);
 
   const KoordletOptions& options() const { return options_; }
-  const HostPaths& paths() const { return paths_; }
+  const KoordletPaths& paths() const { return paths_; }
   const OnceOptions& once() const { return once_; }
 
  private:
@@ -49,7 +49,7 @@ class KoordletFlags {
 
   component::Program& program_;
   KoordletOptions options_;
-  HostPaths paths_;
+  KoordletPaths paths_;
   OnceOptions once_;
   std::string address_ = ":9316";
   bool disable_kubelet_config_ = false;

@@ -1,0 +1,136 @@
+#include "koordlet/program/koordlet_component.h"
+
+#include "base/log.h"
+#include "base/metrics/process_metrics.h"
+#include "koordlet/host/directory_tree.h"
+#include "koordlet/host/discovery.h"
+#include "kube/client/http_transport.h"
+
+namespace koord::koordlet {
+namespace {
+
+constexpr uint64_t kMaxKubeletAnswer = 64 << 20;
+
+kube::HttpResponse TextOf(std::initializer_list<const metrics::Registry*> registries) {
+  kube::HttpResponse response;
+  response.headers.Set("Content-Type", std::string(metrics::kTextContentType));
+  for (const metrics::Registry* registry : registries) response.body += registry->Text();
+  return response;
+}
+
+// Without a sign of the kubelet nobody knows which driver it will use; most use systemd.
+StatusOr<std::unique_ptr<Host>> FindHost(const HostPaths& paths) {
+  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
+  if (host.ok() || !absl::IsUnavailable(host.status())) return host;
+  LOG_WARNING("There is no sign of a kubelet yet, taking its cgroup driver for systemd",
+              {"err", host.status()});
+  return DiscoverHost(paths, CgroupDriver::kSystemd);
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<component::Component>> KoordletComponent::Make(
+    component::Environment& environment, const KoordletFlags& flags,
+    const kube::ClientConfig& api_server) {
+  std::unique_ptr<KoordletComponent> component(new KoordletComponent());
+  ASSIGN_OR_RETURN(component->host_, FindHost(flags.paths().host));
+  component->xpu_files_ =
+      std::make_unique<DirectoryTree>(flags.paths().xpu_device_infos, DirectoryTree::Options{});
+  component->MakeKubelet(environment, flags, api_server);
+  component->MakeKoordlet(environment, flags);
+  component->MakeWatches(environment, flags.options());
+  component->WatchCgroups(environment.asio_loop, flags.paths().host);
+  component->Serve(environment.api);
+  return component;
+}
+
+void KoordletComponent::MakeKubelet(component::Environment& environment, const KoordletFlags& flags,
+                                    const kube::ClientConfig& api_server) {
+  const KoordletOptions& options = flags.options();
+  const auto connect = [&loop = environment.asio_loop, api_server, kubelet = options.kubelet](
+                           const kube::Node& node) -> StatusOr<std::shared_ptr<kube::Transport>> {
+    ASSIGN_OR_RETURN(const kube::ClientConfig config,
+                     KubeletClientConfig(node, api_server, kubelet));
+    LOG_INFO("Asking the kubelet", {"url", config.server},
+             {"verified", !config.insecure_skip_tls_verify});
+    kube::HttpTransport::Options transport;
+    transport.max_answer = kMaxKubeletAnswer;
+    transport.max_connections = 2;
+    return kube::HttpTransport::Make(loop, config, transport);
+  };
+  kubelet_ = std::make_unique<KubeletClient>(environment.loop, connect, options.kubelet_timeout,
+                                             &internal_);
+}
+
+void KoordletComponent::MakeKoordlet(component::Environment& environment,
+                                     const KoordletFlags& flags) {
+  KoordletOptions options = flags.options();
+  options.seed = environment.seed;
+  koordlet_ =
+      std::make_unique<Koordlet>(environment.loop, *host_, environment.client, std::move(options),
+                                 Koordlet::Parts{.xpu_files = xpu_files_.get(),
+                                                 .kubelet = kubelet_.get(),
+                                                 .internal = &internal_,
+                                                 .external = &external_});
+}
+
+void KoordletComponent::MakeWatches(component::Environment& environment,
+                                    const KoordletOptions& options) {
+  NodeWatches::Listeners listeners;
+  listeners.node = [this](const auto& node) { koordlet_->OnNode(node); };
+  listeners.slo = [this](const auto& slo) { koordlet_->OnNodeSlo(slo); };
+  if (options.report_node_metric) {
+    listeners.metric = [this](const auto& metric) { koordlet_->OnNodeMetric(metric); };
+  }
+  if (options.gates.Enabled("NodeTopologyReport")) {
+    listeners.topology = [this](const auto& topology) { koordlet_->OnTopology(topology); };
+  }
+  if (options.gates.Enabled("Accelerators") || options.gates.Enabled("RDMADevices")) {
+    listeners.device = [this](const auto& device) { koordlet_->OnDevice(device); };
+  }
+  if (options.pods_from_api_server) {
+    listeners.pods = [this](const auto& pods) { koordlet_->OnPods(pods); };
+  }
+  watches_ = std::make_unique<NodeWatches>(environment.client, options.node_name,
+                                           std::move(listeners), environment.seed);
+}
+
+void KoordletComponent::WatchCgroups(AsioLoop& loop, const HostPaths& paths) {
+  const CgroupLayout& layout = host_->cgroups().layout();
+  std::string root = paths.cgroup;
+  if (layout.version == CgroupVersion::kV1) root += "/cpu";
+  auto watch = CgroupWatch::Start(loop, root, layout, [this](const std::string&, bool appeared) {
+    if (appeared) koordlet_->OnPodCgroup();
+  });
+  if (watch.ok()) {
+    cgroup_watch_ = *std::move(watch);
+  } else {
+    LOG_WARNING("New pods are found by polling only", {"err", watch.status()});
+  }
+}
+
+void KoordletComponent::Serve(component::ComponentApi& api) {
+  metrics::AddProcessMetrics(internal_);
+  api.AddRoute("GET", "/internal-metrics",
+               [this](const component::RouteRequest&) { return TextOf({&internal_}); });
+  api.AddRoute("GET", "/external-metrics",
+               [this](const component::RouteRequest&) { return TextOf({&external_}); });
+  api.AddRoute("GET", "/metrics", [this](const component::RouteRequest&) {
+    return TextOf({&internal_, &external_});
+  });
+  api.readyz().Add("koordlet", [this] { return koordlet_->Healthy(); });
+}
+
+void KoordletComponent::Start(Task ready) {
+  watches_->Start();
+  koordlet_->Start(std::move(ready));
+}
+
+void KoordletComponent::Stop(Task done) {
+  cgroup_watch_.reset();
+  watches_->Stop();
+  koordlet_->Stop();
+  done();
+}
+
+}  // namespace koord::koordlet
