@@ -12,7 +12,6 @@ namespace {
 
 // How often to look whether collectors have their first results.
 constexpr Duration kPhaseCheck = std::chrono::milliseconds(200);
-constexpr Duration kLeastUsageInterval = std::chrono::seconds(1);
 
 class NoEvictor final : public PodEvictor {
  public:
@@ -80,6 +79,7 @@ Koordlet::Koordlet(EventLoop& loop, Host& host, kube::Client& client, KoordletOp
                 .gpus = parts.gpus},
                CollectingOptions(options_)),
       no_evictor_(std::make_unique<NoEvictor>()),
+      qos_(loop, StrategyContext()),
       predictor_(loop, state_, metrics_, internal_, external_, PredictionOptions(options_)),
       metric_reporter_(
           loop, client, options_.node_name,
@@ -102,31 +102,28 @@ Koordlet::Koordlet(EventLoop& loop, Host& host, kube::Client& client, KoordletOp
         std::make_unique<KubeletPods>(loop, *parts_.kubelet, options_.kubelet_sync_interval,
                                       [this](const PodListReader::Pods& pods) { OnPods(pods); });
   }
-  MakeStrategies();
   MakeHooks();
   Subscribe();
 }
 
 Koordlet::~Koordlet() { Stop(); }
 
-void Koordlet::MakeStrategies() {
-  if (options_.collectors.usage_interval < kLeastUsageInterval) return;
-  PodEvictor& evictor = parts_.evictor != nullptr ? *parts_.evictor : *no_evictor_;
-  strategies_ = AllStrategies({.host = host_,
-                               .executor = executor_,
-                               .state = state_,
-                               .metrics = metrics_,
-                               .info = info_,
-                               .clock = loop_.clock(),
-                               .gates = options_.gates,
-                               .evictor = evictor,
-                               .auditor = parts_.auditor,
-                               .registry = internal_,
-                               .random = random_,
-                               .collect_interval = options_.collectors.usage_interval,
-                               .reconcile_interval = options_.reconcile_interval,
-                               .options = options_.qos,
-                               .node_name = options_.node_name});
+QosContext Koordlet::StrategyContext() {
+  return {.host = host_,
+          .executor = executor_,
+          .state = state_,
+          .metrics = metrics_,
+          .info = info_,
+          .clock = loop_.clock(),
+          .gates = options_.gates,
+          .evictor = parts_.evictor != nullptr ? *parts_.evictor : *no_evictor_,
+          .auditor = parts_.auditor,
+          .registry = internal_,
+          .random = random_,
+          .collect_interval = options_.collectors.usage_interval,
+          .reconcile_interval = options_.reconcile_interval,
+          .options = options_.qos,
+          .node_name = options_.node_name};
 }
 
 void Koordlet::MakeHooks() {
@@ -165,6 +162,7 @@ void Koordlet::Stop() {
   if (before == Phase::kStopped) return;
   phase_timer_.Cancel();
   periodic_.Clear();
+  qos_.Stop();
   if (kubelet_pods_ != nullptr) kubelet_pods_->Stop();
   metric_reporter_.Stop();
   topology_reporter_.Stop();
@@ -217,10 +215,7 @@ void Koordlet::StartActing() {
   LOG_INFO("Usage is measured, starting to act", {"node", options_.node_name});
   phase_ = Phase::kActing;
   predictor_.Start();
-  for (const auto& strategy : strategies_) {
-    if (strategy->interval() <= Duration::zero()) continue;
-    periodic_.Add(strategy->interval(), [each = strategy.get()] { each->Run(); });
-  }
+  qos_.Start();
   reconciler_->OnStateChange();
   reconciler_->ReconcileDirs();
   reconciler_->ReconcilePods();
@@ -304,7 +299,7 @@ void Koordlet::EnforceOnce() {
   reconciler_->OnStateChange();
   reconciler_->ReconcileDirs();
   reconciler_->ReconcilePods();
-  for (const auto& strategy : strategies_) strategy->Run();
+  qos_.RunOnce();
 }
 
 }  // namespace koord::koordlet

@@ -19,6 +19,7 @@
 #include "koordlet/host/host.h"
 #include "koordlet/metrics/collectors/metric_advisor.h"
 #include "koordlet/metrics/node_info.h"
+#include "koordlet/qos/qos_manager.h"
 #include "koordlet/reporters/device_reporter.h"
 #include "koordlet/reporters/node_metric_reporter.h"
 #include "koordlet/reporters/topology_reporter.h"
@@ -87,7 +88,7 @@ class Koordlet {
  private:
   enum class Phase : uint8_t { kNew, kSyncing, kCollecting, kActing, kStopped };
 
-  void MakeStrategies();
+  QosContext StrategyContext();
   void MakeHooks();
   void Subscribe();
   void Advance();
@@ -115,7 +116,7 @@ class Koordlet {
 
   MetricAdvisor advisor_;
   std::unique_ptr<PodEvictor> no_evictor_;
-  std::vector<std::unique_ptr<QosStrategy>> strategies_;
+  QosManager qos_;
   hooks::ProblemLog hook_problems_;
   std::unique_ptr<hooks::HookEnv> hook_env_;
   std::unique_ptr<hooks::HookRunner> hook_runner_;
