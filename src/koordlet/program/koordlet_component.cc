@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/metrics/process_metrics.h"
+#include "koordlet/hooks/tc_network_qos/process_network_control.h"
 #include "koordlet/host/directory_tree.h"
 #include "koordlet/host/discovery.h"
 #include "koordlet/metrics/gpu/nvml.h"
@@ -18,6 +19,7 @@
 namespace koord::koordlet {
 namespace {
 
+constexpr char kTerwayDirectory[] = "/host-var-lib/terway/qos/";
 constexpr uint64_t kMaxKubeletAnswer = 64 << 20;
 
 kube::HttpResponse TextOf(std::initializer_list<const metrics::Registry*> registries) {
@@ -49,9 +51,11 @@ StatusOr<std::unique_ptr<component::Component>> KoordletComponent::Make(
   RETURN_IF_ERROR(component->OpenAuditLog(environment, options));
   component->FindGpus(options, environment.loop.clock());
   component->MakeEvictor(environment, flags);
+  component->MakeHookTools(environment, options);
   component->MakeKubelet(environment, flags, api_server);
   component->MakeKoordlet(environment, flags);
   component->MakeWatches(environment, options);
+  component->ServeHooks(environment.asio_loop, options);
   component->WatchCgroups(environment.asio_loop, flags.paths().host);
   component->Serve(environment.api, options.gates);
   return component;
@@ -100,6 +104,29 @@ void KoordletComponent::MakeEvictor(component::Environment& environment,
         return fmt::format("unix://{}/{}", var_run, *socket);
       });
   evictor_ = std::make_unique<RuntimeEvictor>(*stopper_, *evictions_);
+}
+
+void KoordletComponent::MakeHookTools(component::Environment& environment,
+                                      const KoordletOptions& options) {
+  hook_events_ = kube::MakeCoreEventRecorder(environment.client,
+                                             {.component = "koordlet", .host = options.node_name});
+  if (options.gates.Enabled("TCNetworkQoS")) {
+    network_ = hooks::MakeProcessNetworkControl(environment.asio_loop);
+  }
+  if (options.gates.Enabled("TerwayQoS")) terway_ = hooks::MakeTerwayFiles(kTerwayDirectory);
+}
+
+void KoordletComponent::TellOfPod(const hooks::HookPod& pod, std::string_view reason,
+                                  std::string_view message) {
+  kube::EventRecorder::Note note;
+  note.regarding.api_version = "v1";
+  note.regarding.kind = "Pod";
+  note.regarding.ns = pod.ns;
+  note.regarding.name = pod.name;
+  note.regarding.uid = pod.uid;
+  note.reason = reason;
+  note.message = message;
+  hook_events_->Record(note);
 }
 
 void KoordletComponent::MakeKubelet(component::Environment& environment, const KoordletFlags& flags,
@@ -156,6 +183,16 @@ void KoordletComponent::MakeWatches(component::Environment& environment,
                                            std::move(listeners), environment.seed);
 }
 
+// Without it the reconciler does the same a little later, so that it is no reason not to start.
+void KoordletComponent::ServeHooks(AsioLoop& loop, const KoordletOptions& options) {
+  auto server = hooks::HookServer::Start(loop, koordlet_->hook_runner(), options.hook_server);
+  if (server.ok()) {
+    hook_server_ = *std::move(server);
+  } else {
+    LOG_WARNING("The runtime proxy is not answered", {"err", server.status()});
+  }
+}
+
 void KoordletComponent::WatchCgroups(AsioLoop& loop, const HostPaths& paths) {
   const CgroupLayout& layout = host_->cgroups().layout();
   std::string root = paths.cgroup;
@@ -194,6 +231,7 @@ void KoordletComponent::Start(Task ready) {
 
 void KoordletComponent::Stop(Task done) {
   cgroup_watch_.reset();
+  hook_server_.reset();
   watches_->Stop();
   koordlet_->Stop();
   done();
