@@ -442,7 +442,31 @@ TEST_F(SchedulerTest, ABadAnnotationShowsInOneEventOnItsObject) {
 
 // ---- RBAC
 
-TEST_F(SchedulerTest, ItsRoleAllowsWhatItDoesAndNotMuchElse) {
+class SchedulerRoleTest : public SchedulerTest {
+ protected:
+  // One for a volume that there is, one for a volume that is to be made.
+  void CreatePodWithClaims() {
+    for (const auto& [name, provisioner] :
+         {std::pair("found", "kubernetes.io/no-provisioner"), std::pair("made", "example.com/x")}) {
+      Create(kube::kStorageClasses, "",
+             fmt::format("{{metadata: {{name: {}}}, provisioner: {}, "
+                         "volumeBindingMode: WaitForFirstConsumer}}",
+                         name, provisioner));
+      Create(kube::kPersistentVolumeClaims, "default",
+             fmt::format("{{metadata: {{name: {0}}}, spec: {{storageClassName: {0}, accessModes: "
+                         "[ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}}}",
+                         name));
+    }
+    Create(kube::kPersistentVolumes, "",
+           "{metadata: {name: v}, spec: {storageClassName: found, accessModes: [ReadWriteOnce], "
+           "capacity: {storage: 1Gi}, hostPath: {path: /x}}}");
+    CreatePod("writer", "100m",
+              "volumes: [{name: a, persistentVolumeClaim: {claimName: found}}, "
+              "{name: b, persistentVolumeClaim: {claimName: made}}],");
+  }
+};
+
+TEST_F(SchedulerRoleTest, AllowsWhatItDoesAndNotMuchElse) {
   CreateNode("a", "4");
   Create(kube::kPriorityClasses, "", "{metadata: {name: high}, value: 1000}");
   StartScheduler();
@@ -456,6 +480,8 @@ TEST_F(SchedulerTest, ItsRoleAllowsWhatItDoesAndNotMuchElse) {
       kube::Find(List("/api/v1/namespaces/default/pods/low"), {"metadata", "deletionTimestamp"}),
       nullptr)
       << "preempted";
+  CreatePodWithClaims();
+  Settle();
 
   const std::set<std::string> used = PermissionsFor(recording_->requests);
   const std::set<std::string> allowed =
