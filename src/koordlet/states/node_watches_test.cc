@@ -32,10 +32,13 @@ class ApiServer final : public kube::HttpHandler {
     const bool is_pods = request.target.find("/pods") != std::string::npos;
     const bool is_nodes = request.target.find("/nodes?") != std::string::npos;
     kube::json::array items;
-    if (is_nodes) items.push_back({{"metadata", {{"name", "n"}, {"resourceVersion", "5"}}}});
+    if (is_nodes) {
+      items.push_back(kube::Json{{"metadata", {{"name", "n"}, {"resourceVersion", "5"}}}});
+    }
     if (is_pods) {
-      items.push_back({{"metadata", {{"name", "a"}, {"namespace", "x"}, {"resourceVersion", "4"}}},
-                       {"spec", {{"nodeName", "n"}}}});
+      items.push_back(
+          kube::Json{{"metadata", {{"name", "a"}, {"namespace", "x"}, {"resourceVersion", "4"}}},
+                     {"spec", {{"nodeName", "n"}}}});
     }
     const kube::Json list{{"metadata", {{"resourceVersion", "9"}}}, {"items", std::move(items)}};
     response->Finish({200, {}, kube::Serialize(list)});
