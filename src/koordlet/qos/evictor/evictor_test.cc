@@ -136,7 +136,7 @@ TEST_F(ApiEvictorTest, DetailsAreShownForFiveMinutes) {
   Next().Answer(201, "{}");
   loop_.RunReady();
   const std::string line =
-      R"(koordlet_pod_eviction_detail{node="n1",pod_namespace="ns",pod_name="p",reason="evicted"} 1)";
+      R"(koordlet_pod_eviction_detail{node="n1",pod_name="p",pod_namespace="ns",reason="evicted"} 1)";
   loop_.Advance(299s);
   EXPECT_THAT(registry_.Text(), HasSubstr(line));
   loop_.Advance(1s);

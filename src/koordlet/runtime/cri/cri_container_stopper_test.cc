@@ -1,4 +1,4 @@
-#include "koordlet/runtime/cri_container_stopper.h"
+#include "koordlet/runtime/cri/cri_container_stopper.h"
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,6 @@
 #include "base/asio_loop.h"
 #include "base/temp_dir.h"
 #include "cri.grpc.pb.h"
-#include "koordlet/host/memory_tree.h"
-#include "koordlet/runtime/runtime_sockets.h"
 
 namespace koord::koordlet {
 namespace {
@@ -87,18 +85,6 @@ TEST_F(CriContainerStopperTest, EndsWhileSomethingIsUnderWay) {
   }
   loop_.RunOnce(0s);
   EXPECT_FALSE(answered);
-}
-
-TEST(RuntimeSocketsTest, UsualPlaces) {
-  MemoryTree var_run;
-  EXPECT_EQ(FindRuntimeSocket(var_run, "containerd"), std::nullopt);
-  var_run.Set("containerd.sock", "");
-  EXPECT_EQ(FindRuntimeSocket(var_run, "containerd"), "containerd.sock");
-  var_run.Set("containerd/containerd.sock", "");
-  EXPECT_EQ(FindRuntimeSocket(var_run, "containerd"), "containerd/containerd.sock");
-  EXPECT_EQ(FindRuntimeSocket(var_run, "cri-o"), std::nullopt);
-  var_run.Set("crio/crio.sock", "");
-  EXPECT_EQ(FindRuntimeSocket(var_run, "cri-o"), "crio/crio.sock");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "koordlet/runtime/cri_container_stopper.h"
+#include "koordlet/runtime/cri/cri_container_stopper.h"
 
 #include <absl/container/flat_hash_set.h>
 #include <grpcpp/grpcpp.h>
