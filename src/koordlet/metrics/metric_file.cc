@@ -75,7 +75,8 @@ class FileWriter {
   bool Finish() {
     const uint32_t checksum = checksum_.checksum();
     Value(checksum);
-    if (failed_ || std::fflush(file_) != 0 || fsync(fileno(file_)) != 0) return false;
+    // Not synced: that may take seconds on a busy disk, and what a power cut breaks is recognised.
+    if (failed_) return false;
     return std::fclose(std::exchange(file_, nullptr)) == 0;
   }
 

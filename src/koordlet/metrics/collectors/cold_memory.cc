@@ -41,7 +41,7 @@ StatusOr<int64_t> ParseColdBytes(std::string_view text) {
   int64_t sum = 0;
   int lines = 0;
   size_t rows = 0;
-  while (!text.empty()) {
+  while (!text.empty() && lines <= kLines) {
     std::string_view line = TakeLine(text);
     ++lines;
     const std::string_view name = TakeWord(line);

@@ -10,12 +10,15 @@
 namespace koord::koordlet {
 namespace {
 
+// Of a CPU in thousands of years: sums over all of them stay far from overflowing.
+constexpr int64_t kMaxTicks = int64_t{1} << 44;
+
 // user + nice + system + irq + softirq; idle, iowait, steal and guest time is nobody's use.
 std::optional<int64_t> UsedTicks(std::string_view fields) {
   std::array<int64_t, 7> ticks{};
   for (int64_t& value : ticks) {
     const auto number = NumberOf<int64_t>(TakeWord(fields));
-    if (!number || *number < 0 || *number > (int64_t{1} << 56)) return std::nullopt;
+    if (!number || *number < 0 || *number > kMaxTicks) return std::nullopt;
     value = *number;
   }
   return ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6];
