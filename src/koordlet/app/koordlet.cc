@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "koordlet/app/registry.h"
 #include "koordlet/reporters/node_metric_report.h"
 #include "koordlet/states/node_slo_merge.h"
 
@@ -12,7 +11,6 @@ namespace {
 
 // How often to look whether collectors have their first results.
 constexpr Duration kPhaseCheck = std::chrono::milliseconds(200);
-constexpr Duration kLeastUsageInterval = std::chrono::seconds(1);
 
 class NoEvictor final : public PodEvictor {
  public:
@@ -80,6 +78,7 @@ Koordlet::Koordlet(EventLoop& loop, Host& host, kube::Client& client, KoordletOp
                 .gpus = parts.gpus},
                CollectingOptions(options_)),
       no_evictor_(std::make_unique<NoEvictor>()),
+      qos_(loop, StrategyContext()),
       predictor_(loop, state_, metrics_, internal_, external_, PredictionOptions(options_)),
       metric_reporter_(
           loop, client, options_.node_name,
@@ -95,63 +94,43 @@ Koordlet::Koordlet(EventLoop& loop, Host& host, kube::Client& client, KoordletOp
                         .gpus = options_.gates.Enabled("Accelerators"),
                         .rdma = options_.gates.Enabled("RDMADevices"),
                         .only_files = options_.only_xpu_files}),
-      periodic_(loop),
+      bounds_timer_(loop),
       phase_timer_(loop) {
   if (parts_.kubelet != nullptr && !options_.pods_from_api_server) {
     kubelet_pods_ =
         std::make_unique<KubeletPods>(loop, *parts_.kubelet, options_.kubelet_sync_interval,
                                       [this](const PodListReader::Pods& pods) { OnPods(pods); });
   }
-  MakeStrategies();
-  MakeHooks();
-  Subscribe();
+  hooks_ = std::make_unique<hooks::RuntimeHooks>(
+      hooks::RuntimeHooks::Surroundings{.host = host_,
+                                        .executor = executor_,
+                                        .state = state_,
+                                        .loop = loop_,
+                                        .gates = options_.gates,
+                                        .registry = internal_,
+                                        .tools = parts_.hook_tools,
+                                        .record_event = parts_.record_event},
+      options_.hooks);
 }
 
 Koordlet::~Koordlet() { Stop(); }
 
-void Koordlet::MakeStrategies() {
-  if (options_.collectors.usage_interval < kLeastUsageInterval) return;
-  PodEvictor& evictor = parts_.evictor != nullptr ? *parts_.evictor : *no_evictor_;
-  strategies_ = AllStrategies({.host = host_,
-                               .executor = executor_,
-                               .state = state_,
-                               .metrics = metrics_,
-                               .info = info_,
-                               .clock = loop_.clock(),
-                               .gates = options_.gates,
-                               .evictor = evictor,
-                               .auditor = parts_.auditor,
-                               .registry = internal_,
-                               .random = random_,
-                               .collect_interval = options_.collectors.usage_interval,
-                               .reconcile_interval = options_.reconcile_interval,
-                               .options = options_.qos,
-                               .node_name = options_.node_name});
-}
-
-void Koordlet::MakeHooks() {
-  hook_env_ = std::make_unique<hooks::HookEnv>(hooks::HookEnv{.host = host_,
-                                                              .executor = executor_,
-                                                              .state = state_,
-                                                              .clock = loop_.clock(),
-                                                              .gates = options_.gates,
-                                                              .registry = internal_,
-                                                              .problems = hook_problems_,
-                                                              .options = options_.hooks});
-  hook_runner_ = std::make_unique<hooks::HookRunner>(*hook_env_, AllHooks(*hook_env_));
-  reconciler_ = std::make_unique<hooks::Reconciler>(*hook_runner_);
-}
-
-void Koordlet::Subscribe() {
-  for (const NodeState::Part part :
-       {NodeState::Part::kSlo, NodeState::Part::kTopology, NodeState::Part::kNode}) {
-    state_.Subscribe(part, [this] {
-      if (acting()) reconciler_->OnStateChange();
-    });
-  }
-  state_.Subscribe(NodeState::Part::kPods, [this] {
-    if (acting()) reconciler_->ReconcilePods();
-  });
+QosContext Koordlet::StrategyContext() {
+  return {.host = host_,
+          .executor = executor_,
+          .state = state_,
+          .metrics = metrics_,
+          .info = info_,
+          .clock = loop_.clock(),
+          .gates = options_.gates,
+          .evictor = parts_.evictor != nullptr ? *parts_.evictor : *no_evictor_,
+          .auditor = parts_.auditor,
+          .registry = internal_,
+          .random = random_,
+          .collect_interval = options_.collectors.usage_interval,
+          .reconcile_interval = options_.reconcile_interval,
+          .options = options_.qos,
+          .node_name = options_.node_name};
 }
 
 void Koordlet::Start(Task ready) {
@@ -164,7 +143,9 @@ void Koordlet::Stop() {
   const Phase before = std::exchange(phase_, Phase::kStopped);
   if (before == Phase::kStopped) return;
   phase_timer_.Cancel();
-  periodic_.Clear();
+  bounds_timer_.Cancel();
+  qos_.Stop();
+  hooks_.reset();
   if (kubelet_pods_ != nullptr) kubelet_pods_->Stop();
   metric_reporter_.Stop();
   topology_reporter_.Stop();
@@ -205,7 +186,7 @@ void Koordlet::StartCollecting() {
   phase_ = Phase::kCollecting;
   advisor_.Start();
   UpdateBounds();
-  periodic_.Add(options_.topology_interval, [this] { UpdateBounds(); });
+  bounds_timer_.Set(options_.topology_interval, [this] { KeepBounds(); });
   topology_reporter_.Start();
   if (options_.gates.Enabled("Accelerators") || options_.gates.Enabled("RDMADevices")) {
     device_reporter_.Start();
@@ -217,14 +198,8 @@ void Koordlet::StartActing() {
   LOG_INFO("Usage is measured, starting to act", {"node", options_.node_name});
   phase_ = Phase::kActing;
   predictor_.Start();
-  for (const auto& strategy : strategies_) {
-    if (strategy->interval() <= Duration::zero()) continue;
-    periodic_.Add(strategy->interval(), [each = strategy.get()] { each->Run(); });
-  }
-  reconciler_->OnStateChange();
-  reconciler_->ReconcileDirs();
-  reconciler_->ReconcilePods();
-  periodic_.Add(options_.hooks.reconcile_interval, [this] { reconciler_->ReconcileDirs(); });
+  qos_.Start();
+  hooks_->Start();
   Task ready = std::exchange(ready_, [] {});
   ready();
 }
@@ -270,6 +245,11 @@ void Koordlet::OnPodCgroup() {
 
 void Koordlet::SetPods(std::shared_ptr<const NodePods> pods) { state_.SetPods(std::move(pods)); }
 
+void Koordlet::KeepBounds() {
+  UpdateBounds();
+  bounds_timer_.Set(options_.topology_interval, [this] { KeepBounds(); });
+}
+
 // What the node grants to pods follows from its processors and its strategy.
 void Koordlet::UpdateBounds() {
   PodBounds bounds;
@@ -301,10 +281,8 @@ void Koordlet::CollectOnce() {
 }
 
 void Koordlet::EnforceOnce() {
-  reconciler_->OnStateChange();
-  reconciler_->ReconcileDirs();
-  reconciler_->ReconcilePods();
-  for (const auto& strategy : strategies_) strategy->Run();
+  hooks_->RunOnce();
+  qos_.RunOnce();
 }
 
 }  // namespace koord::koordlet

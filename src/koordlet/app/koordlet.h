@@ -12,13 +12,12 @@
 #include "base/metrics/metrics.h"
 #include "base/random.h"
 #include "koordlet/app/koordlet_options.h"
-#include "koordlet/app/periodic.h"
 #include "koordlet/executor/resource_executor.h"
-#include "koordlet/hooks/engine/hook_runner.h"
-#include "koordlet/hooks/engine/reconciler.h"
+#include "koordlet/hooks/runtime_hooks.h"
 #include "koordlet/host/host.h"
 #include "koordlet/metrics/collectors/metric_advisor.h"
 #include "koordlet/metrics/node_info.h"
+#include "koordlet/qos/qos_manager.h"
 #include "koordlet/reporters/device_reporter.h"
 #include "koordlet/reporters/node_metric_reporter.h"
 #include "koordlet/reporters/topology_reporter.h"
@@ -39,11 +38,14 @@ namespace koord::koordlet {
 class Koordlet {
  public:
   struct Parts {
-    PodEvictor* evictor = nullptr;          // null: nobody is evicted
-    Auditor* auditor = nullptr;             // null: nobody listens
-    GpuDevices* gpus = nullptr;             // null: this machine has none
-    const FileTree* xpu_files = nullptr;    // lists of devices; null: there are none
-    KubeletClient* kubelet = nullptr;       // null: pods are told by OnPods
+    PodEvictor* evictor = nullptr;        // null: nobody is evicted
+    Auditor* auditor = nullptr;           // null: nobody listens
+    GpuDevices* gpus = nullptr;           // null: this machine has none
+    const FileTree* xpu_files = nullptr;  // lists of devices; null: there are none
+    KubeletClient* kubelet = nullptr;     // null: pods are told by OnPods
+    hooks::HookTools hook_tools = {};
+    // Tells the users of a pod what was done to it; null: nobody listens.
+    decltype(hooks::HookEnv::record_event) record_event = nullptr;
     metrics::Registry* internal = nullptr;  // null: nobody looks
     metrics::Registry* external = nullptr;
   };
@@ -80,6 +82,7 @@ class Koordlet {
   NodeInfoCache& info() { return info_; }
   ResourceExecutor& executor() { return executor_; }
   TopologyReporter& topology_reporter() { return topology_reporter_; }
+  hooks::HookRunner& hook_runner() { return hooks_->runner(); }  // until Stop
   // Whether it has come so far as to act.
   bool acting() const { return phase_ == Phase::kActing; }
   Status Healthy() const;
@@ -87,13 +90,12 @@ class Koordlet {
  private:
   enum class Phase : uint8_t { kNew, kSyncing, kCollecting, kActing, kStopped };
 
-  void MakeStrategies();
-  void MakeHooks();
-  void Subscribe();
+  QosContext StrategyContext();
   void Advance();
   void StartCollecting();
   void StartActing();
   void UpdateBounds();
+  void KeepBounds();
   void SetPods(std::shared_ptr<const NodePods> pods);
   api::NodeMetricStatus BuildNodeMetric(const NodeMetricPolicy& policy);
 
@@ -115,18 +117,15 @@ class Koordlet {
 
   MetricAdvisor advisor_;
   std::unique_ptr<PodEvictor> no_evictor_;
-  std::vector<std::unique_ptr<QosStrategy>> strategies_;
-  hooks::ProblemLog hook_problems_;
-  std::unique_ptr<hooks::HookEnv> hook_env_;
-  std::unique_ptr<hooks::HookRunner> hook_runner_;
-  std::unique_ptr<hooks::Reconciler> reconciler_;
+  QosManager qos_;
+  std::unique_ptr<hooks::RuntimeHooks> hooks_;
   Predictor predictor_;
 
   std::unique_ptr<KubeletPods> kubelet_pods_;
   NodeMetricReporter metric_reporter_;
   TopologyReporter topology_reporter_;
   DeviceReporter device_reporter_;
-  Periodic periodic_;
+  Timer bounds_timer_;
   Timer phase_timer_;
   Task ready_;
   Phase phase_ = Phase::kNew;

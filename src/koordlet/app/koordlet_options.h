@@ -6,6 +6,7 @@
 #include "base/feature_gates.h"
 #include "koordlet/config/koordlet_gates.h"
 #include "koordlet/hooks/engine/hook_plugin.h"
+#include "koordlet/hooks/server/hook_server.h"
 #include "koordlet/metrics/collectors/collector.h"
 #include "koordlet/metrics/metric_store.h"
 #include "koordlet/prediction/predictor.h"
@@ -21,14 +22,6 @@ struct AuditOptions {
   int64_t max_megabytes = 16;
   int max_readers = 4;
   int max_events = 2048;
-};
-
-struct HookServerOptions {
-  bool enabled = false;
-  std::string address = "/host-var-run-koordlet/koordlet.sock";
-  std::string host_endpoint = "/var/run/koordlet/koordlet.sock";
-  hooks::FailurePolicy failure_policy = hooks::FailurePolicy::kIgnore;
-  std::string config_directory = "/host-etc-hookserver/";
 };
 
 // All that users can set of koordlet, apart from where things are.
@@ -59,7 +52,7 @@ struct KoordletOptions {
   Duration reconcile_interval = std::chrono::seconds(1);
   bool only_evict_by_api = false;
   hooks::HookOptions hooks;
-  HookServerOptions hook_server;
+  hooks::HookServerOptions hook_server;
   AuditOptions audit;
 };
 

@@ -134,6 +134,33 @@ TEST(ResourceExecutor, IllegalValuesAreNotWritten) {
   EXPECT_THAT(bed.writes, IsEmpty());
 }
 
+TEST(ResourceExecutor, BurstIsCutToTheQuotaWhereTheKernelWantsIt) {
+  for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
+    TestHost::Options options;
+    options.version = version;
+    Bed bed(options);
+    const auto get = [&](CgroupFile file) { return bed.machine.Get(file, bed.pod_dir); };
+    EXPECT_TRUE(bed.Apply(CgroupFile::kCpuBurst, bed.pod_dir, "1500000")) << "no quota, no bound";
+    EXPECT_TRUE(bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "150000"));
+    EXPECT_EQ(get(CgroupFile::kCpuBurst), "150000") << "makes room";
+    const Update burst = bed.Of(CgroupFile::kCpuBurst, bed.pod_dir, "1500000");
+    EXPECT_FALSE(bed.executor.ApplyNow(burst).value());
+    EXPECT_TRUE(bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "200000"));
+    EXPECT_TRUE(bed.executor.ApplyNow(burst).value());
+    EXPECT_EQ(get(CgroupFile::kCpuBurst), "200000");
+    EXPECT_TRUE(bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "-1"));
+  }
+}
+
+TEST(ResourceExecutor, AnolisTakesAnyBurst) {
+  TestHost::Options options = V1();
+  options.anolis = true;
+  Bed bed(options);
+  EXPECT_TRUE(bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "150000"));
+  EXPECT_TRUE(bed.Apply(CgroupFile::kCpuBurst, bed.pod_dir, "1500000"));
+  EXPECT_EQ(bed.machine.Get(CgroupFile::kCpuBurst, bed.pod_dir), "1500000");
+}
+
 TEST(ResourceExecutor, ARefusedWriteIsTriedAgain) {
   Bed bed(V1());
   const std::string path = fmt::format("cpu/{}/cpu.shares", bed.pod_dir);

@@ -47,6 +47,8 @@ KoordletFlags::KoordletFlags(component::Program& program) : program_(program) {
       kube::ProcessEnvironment("agent_mode") == "hostMode" ? PathsOnHost() : PathsInContainer();
   options_.metric_directory = "/metric-data/";
   options_.prediction.checkpoint_directory = "/prediction-checkpoints";
+  options_.hook_server.address = "/host-var-run-koordlet/koordlet.sock";
+  options_.hook_server.host_endpoint = "/var/run/koordlet/koordlet.sock";
   program.flags().SetUsageExitCode(kUsageExitCode);
   component::AddClientFlags(program.flags(), options.client);
   component::AddLoggingFlags(program.flags(), options.logging);
@@ -205,7 +207,7 @@ void KoordletFlags::AddPredictionFlags() {
 
 void KoordletFlags::AddHookFlags() {
   hooks::HookOptions& hooks = options_.hooks;
-  HookServerOptions& server = options_.hook_server;
+  hooks::HookServerOptions& server = options_.hook_server;
   Flags& flags = program_.flags();
   flags.AddGroup("Runtime hooks")
       .Custom("--runtime-hooks-network", "string", "unix", "Only unix.",

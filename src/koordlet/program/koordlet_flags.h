@@ -7,6 +7,7 @@
 #include "component/program.h"
 #include "koordlet/app/koordlet_options.h"
 #include "koordlet/program/koordlet_paths.h"
+#include "kube/client/server_url.h"
 
 namespace koord::koordlet {
 

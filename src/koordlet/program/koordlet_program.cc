@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "component/program.h"
+#include "koordlet/host/discovery.h"
+#include "koordlet/host/features.h"
 #include "koordlet/program/koordlet_component.h"
 #include "koordlet/program/koordlet_flags.h"
 #include "koordlet/program/once.h"
@@ -25,12 +27,50 @@ Status PrintOnce(const KoordletFlags& flags) {
   return absl::OkStatus();
 }
 
+// What the machine can do, in words or as a list in JSON.
+Status PrintFeatureReport(const KoordletFlags& flags) {
+  const OnceOptions& once = flags.once();
+  const bool is_image = once.host_root != "/";
+  const HostPaths paths = is_image ? HostPaths::Below(once.host_root) : flags.paths().host;
+  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
+  if (absl::IsUnavailable(host.status())) host = DiscoverHost(paths, CgroupDriver::kSystemd);
+  if (!host.ok()) return host.status();
+  const std::vector<Feature> features = DetectFeatures(**host);
+  if (once.output != "json") {
+    std::fputs(PrintFeatures(features).c_str(), stdout);
+    return absl::OkStatus();
+  }
+  kube::json::array list;
+  for (const Feature& feature : features) {
+    list.push_back(kube::Json{{"name", feature.name},
+                              {"meaning", feature.meaning},
+                              {"available", feature.available},
+                              {"whyNot", feature.why_not},
+                              {"without", feature.without}});
+  }
+  std::fprintf(stdout, "%s\n", kube::Serialize(list).c_str());
+  return absl::OkStatus();
+}
+
+// Takes the command away, so that flags are left.
+bool TakeCommand(std::vector<const char*>& arguments, std::string_view command) {
+  if (arguments.size() < 2 || arguments[1] != command) return false;
+  arguments.erase(arguments.begin() + 1);
+  return true;
+}
+
 }  // namespace
 
 int RunKoordlet(int argc, const char* const* argv) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  const bool show_features = TakeCommand(arguments, "features");
   component::Program program("koordlet", kDescription, KoordletFeatureGates());
   KoordletFlags flags(program);
   program.BeforeStart([&]() -> StatusOr<bool> {
+    if (show_features) {
+      RETURN_IF_ERROR(PrintFeatureReport(flags));
+      return false;
+    }
     ASSIGN_OR_RETURN(const bool run, flags.Load(kube::ProcessEnvironment));
     if (!flags.once().enabled) return run;
     RETURN_IF_ERROR(PrintOnce(flags));

@@ -173,7 +173,7 @@ void CoreSched::Adopt(std::span<const ReconciledPod> pods) {
 }
 
 void CoreSched::OnPass(std::span<const ReconciledPod> pods) {
-  if (!rule_ || !env_.state.has_pods() || !IsSupported()) return;
+  if (!rule_ || env_.options.dry_run || !env_.state.has_pods() || !IsSupported()) return;
   if (!has_adopted_) Adopt(pods);
   has_adopted_ = true;
   if (!rule_->is_enabled && book_.empty()) return;

@@ -31,6 +31,7 @@ struct HookOptions {
   Duration force_update_after = std::chrono::seconds(60);  // values are put right that often
   bool disable_unset_cpu_quota = false;
   bool enable_pod_task_ids = false;
+  bool dry_run = false;  // whatever does not go through the executor is left out
   TrustPolicy trust;
   std::string node_name;
   std::string hami_library = "/usr/local/vgpu/libvgpu.so";

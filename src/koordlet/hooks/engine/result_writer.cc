@@ -83,7 +83,7 @@ void ResultWriter::FlushLevels() {
 
 void ResultWriter::WriteResctrl(const About& about, const ResctrlGroup& group, Status& first) {
   const SteadyTime start = env_.clock.Steady();
-  Status status = env_.host.resctrl().MakeDirectory(group.name);
+  Status status = env_.executor.MakeResctrlGroup(group.name);
   for (const auto& [kind, text] : {std::pair("L3", &group.l3), std::pair("MB", &group.mb)}) {
     if (!status.ok() || text->empty()) continue;
     Update update{ResctrlSchemata{group.name, kind}, *text, {}};

@@ -111,7 +111,7 @@ Status GroupIdentity::OnPod(HookStage, const HookPod& pod, PodResult& result) {
 
 Status GroupIdentity::OnContainer(HookStage, const HookContainer& container,
                                   ContainerResult& result) {
-  if (container.is_sandbox || IsIdle()) return absl::OkStatus();
+  if (IsIdle()) return absl::OkStatus();
   ASSIGN_OR_RETURN(result.bvt, ValueOfPod(*container.pod));
   return absl::OkStatus();
 }

@@ -126,8 +126,7 @@ Status PodResctrl::OnContainer(HookStage, const HookContainer& container, Contai
 }
 
 Status PodResctrl::Remove(const std::string& name) {
-  const Status status = env_.host.resctrl().RemoveDirectory(name);
-  if (!status.ok() && !absl::IsNotFound(status)) return status;
+  RETURN_IF_ERROR(env_.executor.RemoveResctrlGroup(name));
   groups_.erase(name);
   return absl::OkStatus();
 }

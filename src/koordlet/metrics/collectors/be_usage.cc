@@ -5,6 +5,7 @@
 
 #include "api/extended_resources.h"
 #include "base/cpu_list.h"
+#include "base/strings.h"
 
 namespace koord::koordlet {
 namespace {
@@ -60,7 +61,7 @@ std::optional<double> BeUsageCollector::RealLimit(const std::string& dir) {
   const auto look_at = [&](KeptFile& file, std::string_view of) {
     const auto text = file.Read(cgroups, CgroupFile::kCpuset, of, buffer_);
     const auto cpus =
-        text.ok() ? ParseCpuList(*text) : StatusOr<std::vector<int32_t>>(text.status());
+        text.ok() ? ParseCpuList(Trim(*text)) : StatusOr<std::vector<int32_t>>(text.status());
     if (!cpus.ok()) return Complain(of, cpus.status());
     if (!cpus->empty()) smallest = std::min(smallest.value_or(cpus->size()), cpus->size());
   };

@@ -40,13 +40,13 @@ std::string PcieRootOf(std::string_view link) {
 void LocateOnPci(const FileTree& sys, GpuDevice& gpu) {
   gpu.bus_id = CanonicalBusId(gpu.bus_id);
   if (gpu.bus_id.empty()) return;
-  const std::string device = "bus/pci/devices/" + gpu.bus_id;
-  if (const auto link = sys.ReadLink(device); link.ok()) gpu.pcie_root = PcieRootOf(Trim(*link));
-  const std::string dir = gpu.pcie_root.empty() ? device : [&] {
-    std::string_view target = Trim(*sys.ReadLink(device));
+  std::string dir = "bus/pci/devices/" + gpu.bus_id;
+  if (const auto link = sys.ReadLink(dir); link.ok()) {
+    std::string_view target = Trim(*link);
+    gpu.pcie_root = PcieRootOf(target);
     while (target.starts_with("../")) target.remove_prefix(3);
-    return std::string(target);
-  }();
+    if (!gpu.pcie_root.empty()) dir = target;
+  }
   const auto text = sys.Read(dir + "/numa_node");
   if (!text.ok()) return;
   // A machine without NUMA says -1: all of it is node 0.
