@@ -29,6 +29,10 @@ bool Contains(const Cpus& cpus, int32_t cpu) {
   return std::binary_search(cpus.begin(), cpus.end(), cpu);
 }
 
+bool Includes(const Cpus& all, const Cpus& some) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
 bool IsBe(const NodePod& pod) {
   return pod.raw_qos == api::QosClass::kBe || pod.kube_qos == kube::PodQos::kBestEffort;
 }
@@ -161,16 +165,32 @@ void CpuSuppress::SuppressByCpuset(int64_t be_milli) {
   const BeTree tree = ReadBeTree();
   const std::vector<std::string> root{tree.root};
   if (context_.state.topology()->kubelet_policy == "static") {
-    // Kubelet rewrites what is above containers.
-    if (const Cpus all = RecoveryCpus(); !all.empty()) {
-      WriteCpusets({&root, &tree.pods}, *current, all);
-    }
-    if (!chosen.empty()) WriteCpusets({&tree.containers}, chosen, chosen);
+    SuppressContainers(tree, *current, chosen);
   } else if (!chosen.empty()) {
     WriteCpusets({&root, &tree.pods, &tree.containers}, *current, chosen);
   }
   if (chosen.empty()) return;
   suppressed_.With({context_.node_name, kCpusetPolicy}).Set(static_cast<double>(chosen.size()));
+}
+
+void CpuSuppress::SuppressContainers(const BeTree& tree, const Cpus& current, const Cpus& chosen) {
+  const Cpus all = RecoveryCpus();
+  if (all.empty()) return;
+  const std::string grown = FormatCpuList(Union(current, all));
+  WriteCpuset(tree.root, grown);
+  for (const std::string& pod : tree.pods) WriteCpuset(pod, grown);
+  for (const std::string& container : tree.containers) {
+    if (!chosen.empty()) {
+      WriteCpuset(container, FormatCpuList(chosen));
+    } else if (const auto has = context_.host.cgroups().ReadCpuset(container);
+               has.ok() && !Includes(all, *has)) {
+      WriteCpuset(container, FormatCpuList(all));  // no more than what is above it will have
+    }
+  }
+  const std::string wanted = FormatCpuList(all);
+  if (wanted == grown) return;
+  for (const std::string& pod : tree.pods) WriteCpuset(pod, wanted);
+  WriteCpuset(tree.root, wanted);
 }
 
 Cpus CpuSuppress::ChooseCpus(int64_t be_milli, size_t current) const {

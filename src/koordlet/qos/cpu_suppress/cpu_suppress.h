@@ -35,6 +35,10 @@ class CpuSuppress final : public QosStrategy {
   std::optional<int64_t> BeMilli(const api::ResourceThresholdStrategy& strategy);
   void SuppressByQuota(int64_t be_milli);
   void SuppressByCpuset(int64_t be_milli);
+  // For a kubelet that gives out CPUs itself and rewrites what is above containers: that has all
+  // CPUs, and only the containers are narrowed.
+  void SuppressContainers(const BeTree& tree, const std::vector<int32_t>& current,
+                          const std::vector<int32_t>& chosen);
   std::vector<int32_t> ChooseCpus(int64_t be_milli, size_t current) const;
 
   void RecoverQuota();

@@ -90,7 +90,7 @@ int64_t BeMilliCores(int64_t capacity_milli, int64_t threshold_percent,
   be = Minus(be, MilliOf(use.host_apps_not_be));
   be = Minus(be, MilliOf(system));
   if (min_percent) be = std::max(be, PercentOf(capacity_milli, *min_percent));
-  return be;
+  return std::min(be, capacity_milli);
 }
 
 std::optional<int64_t> NextBeQuota(int64_t be_milli, Limit current, int64_t capacity_cpus) {

@@ -22,8 +22,8 @@ struct NodeCpuUse {
   double reserved = 0;          // kept for the system, whatever it uses
 };
 
-// Milli-cores that the others leave of `threshold_percent` of the node; may be negative. What
-// nobody accounts for is the system's.
+// Milli-cores that the others leave of `threshold_percent` of the node, which may be negative and
+// is never more than the node. What nobody accounts for is the system's.
 int64_t BeMilliCores(int64_t capacity_milli, int64_t threshold_percent,
                      std::optional<int64_t> min_percent, const NodeCpuUse& use);
 

@@ -32,6 +32,7 @@ TEST(BeMilliCoresTest, ReservationAndMinimumAreFloors) {
   const NodeCpuUse use{.node = 12, .pods = 10, .pods_not_be = 8, .reserved = 4};
   EXPECT_EQ(BeMilliCores(20000, 70, std::nullopt, use), 2000);
   EXPECT_EQ(BeMilliCores(20000, 70, 25, use), 5000);
+  EXPECT_EQ(BeMilliCores(20000, 70, 5000, use), 20000) << "no more than there is";
   EXPECT_EQ(BeMilliCores(20000, 10, std::nullopt, use), -10000);
 }
 
