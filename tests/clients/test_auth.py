@@ -5,6 +5,7 @@ import json
 import ssl
 
 from harness.check import expect
+from harness.objects import pod
 from harness.registry import test
 
 
@@ -80,3 +81,39 @@ def a_service_accounts_token_says_who_it_is(t):
                        {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
     assert status == 201, text
     expect(json.loads(text)["status"]["userInfo"], robot)
+
+
+@test(since=24)
+def a_token_ends_with_its_account(t):
+    """Also when another account of the same name takes its place."""
+    def status():
+        return ask(t, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                   {"Authorization": f"Bearer {token}"},
+                   {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})[0]
+
+    t.kubectl("create", "serviceaccount", "robot")
+    token = t.kubectl("create", "token", "robot").stdout.strip()
+    assert status() == 201
+    t.kubectl("delete", "serviceaccount", "robot")
+    t.eventually(lambda: status() == 401, "the token to be refused")  # Kubernetes remembers a while
+    t.kubectl("create", "serviceaccount", "robot")
+    assert status() == 401
+
+
+@test(since=24)
+def a_token_ends_with_the_pod_that_it_is_bound_to(t):
+    t.create(pod("p"))
+    token = t.kubectl("create", "token", "default", "--bound-object-kind=Pod",
+                      "--bound-object-name=p").stdout.strip()
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
+              "spec": {"token": token}}
+
+    def is_good():
+        answer = t.api.request("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
+        return answer.has_status(201).json()["status"].get("authenticated", False)
+
+    assert is_good()
+    t.kubectl("delete", "pod", "p", "--force", "--grace-period=0")
+    t.eventually(lambda: not is_good(), "the token to be refused")
+    t.kubectl_fails("create", "token", "default", "--bound-object-kind=Pod",
+                    "--bound-object-name=p").complains('error: failed to create token: pods "p" not found')

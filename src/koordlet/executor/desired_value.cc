@@ -236,9 +236,16 @@ bool DesiredValue::Matches(std::string_view current) const {
 }
 
 std::string DesiredValue::TextFor(std::string_view current) const {
-  if (kind_ != Kind::kPeriod || version_ == CgroupVersion::kV1) return text_;
-  const std::string_view quota = FirstWord(current);
-  return fmt::format("{} {}", quota.empty() ? "max" : quota, text_);
+  return kind_ == Kind::kQuota || kind_ == Kind::kPeriod ? BandwidthText(text_, current) : text_;
+}
+
+// Version 2 has quota and period in one file: the other one stays as it is.
+std::string DesiredValue::BandwidthText(std::string_view text, std::string_view current) const {
+  if (version_ == CgroupVersion::kV1) return std::string(text);
+  const std::string_view quota = TakeWord(current);
+  const std::string_view period = TakeWord(current);
+  if (kind_ == Kind::kPeriod) return fmt::format("{} {}", quota.empty() ? "max" : quota, text);
+  return period.empty() ? std::string(text) : fmt::format("{} {}", text, period);
 }
 
 bool DesiredValue::BoundsChildren(CgroupFile file) {
@@ -250,7 +257,7 @@ bool DesiredValue::BoundsChildren(CgroupFile file) {
 StatusOr<std::optional<std::string>> DesiredValue::Loosened(std::string_view current) const {
   if (kind_ != Kind::kCpus) {
     ASSIGN_OR_RETURN(const Limit old, CurrentLimit(current));
-    return limit_ > old ? std::optional(text_) : std::nullopt;
+    return limit_ > old ? std::optional(TextFor(current)) : std::nullopt;
   }
   ASSIGN_OR_RETURN(const auto old, ParseCpuList(Trim(current)));
   if (std::ranges::includes(old, cpus_)) return std::nullopt;

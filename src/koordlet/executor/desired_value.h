@@ -52,6 +52,7 @@ class DesiredValue {
   Status CheckRange(int64_t number) const;
   std::string_view name() const { return InfoOf(file_, version_)->name; }
   std::string TextOf(Limit limit) const;
+  std::string BandwidthText(std::string_view text, std::string_view current) const;
   StatusOr<Limit> CurrentLimit(std::string_view current) const;
   bool DeviceMatches(std::string_view current) const;
 

@@ -27,8 +27,8 @@ TEST(DesiredValue, WhatIsWritten) {
            Case{CgroupFile::kCpuShares, kV1, "1024", "2", "1024"},
            Case{CgroupFile::kCpuShares, kV2, "1024", "100", "39"},
            Case{CgroupFile::kCpuQuota, kV1, "-1", "1000", "-1"},
-           Case{CgroupFile::kCpuQuota, kV2, "-1", "1000 100000", "max"},
-           Case{CgroupFile::kCpuQuota, kV2, "50000", "max 100000", "50000"},
+           Case{CgroupFile::kCpuQuota, kV2, "-1", "1000 100000", "max 100000"},
+           Case{CgroupFile::kCpuQuota, kV2, "50000", "max 200000", "50000 200000"},
            Case{CgroupFile::kCpuPeriod, kV1, "50000", "100000", "50000"},
            Case{CgroupFile::kCpuPeriod, kV2, "50000", "20000 100000", "20000 50000"},
            Case{CgroupFile::kMemoryLimit, kV1, "-1", "4096", "-1"},
@@ -142,7 +142,7 @@ TEST(DesiredValue, RefusesWhatTheKernelWould) {
 
 TEST(DesiredValue, LoosensFirst) {
   const auto quota = Parse(CgroupFile::kCpuQuota, kV2, "20000").value();
-  EXPECT_EQ(quota.Loosened("10000 100000").value(), "20000");
+  EXPECT_EQ(quota.Loosened("10000 100000").value(), "20000 100000");
   EXPECT_EQ(quota.Loosened("30000 100000").value(), std::nullopt);
   EXPECT_EQ(quota.Loosened("max 100000").value(), std::nullopt);
   EXPECT_FALSE(quota.Loosened("garbage").ok());

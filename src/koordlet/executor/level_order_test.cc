@@ -88,7 +88,7 @@ class LevelOrder : public ::testing::TestWithParam<std::tuple<CgroupVersion, Cgr
 
 TEST_P(LevelOrder, NoChildHasMoreThanItsParent) {
   const auto [version, file] = GetParam();
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     TestHost machine({.version = version, .driver = CgroupDriver::kCgroupfs, .anolis = true});
     VirtualLoop loop;

@@ -88,6 +88,12 @@ struct ResourceExecutor::State {
 
   StatusOr<Outcome> WriteIfDifferent(const Update& update);
   StatusOr<Outcome> UpdateCgroup(const CgroupTarget& target, const Update& update);
+  // Mainline kernels take no burst above the quota, and no quota below the burst; Anolis does.
+  // After such a refusal: as much of the burst as there may be.
+  StatusOr<Outcome> CutBurst(const CgroupTarget& target, const Place& place,
+                             std::string_view current, const Update& update, const Status& refusal);
+  // And: room for the quota.
+  Status LowerBurst(const CgroupTarget& target, const Update& update, const Status& refusal);
   StatusOr<Outcome> UpdateFile(const FileTarget& target, const Update& update);
   StatusOr<Outcome> UpdateSchemata(const ResctrlSchemata& target, const Update& update);
   // False: ignored, nothing is left to do.
@@ -223,8 +229,41 @@ StatusOr<Outcome> ResourceExecutor::State::UpdateCgroup(const CgroupTarget& targ
   const Place place = PlaceOf(target, std::move(path));
   ASSIGN_OR_RETURN(const std::string current, Read(place));
   if (desired.Matches(current)) return Outcome::kSame;
-  RETURN_IF_ERROR(Write(place, current, desired.TextFor(current), update));
+  const Status written = Write(place, current, desired.TextFor(current), update);
+  if (written.ok()) return Outcome::kChanged;
+  if (written.code() != absl::StatusCode::kInvalidArgument) return written;
+  if (target.file == CgroupFile::kCpuBurst)
+    return CutBurst(target, place, current, update, written);
+  if (target.file == CgroupFile::kCpuQuota) {
+    RETURN_IF_ERROR(LowerBurst(target, update, written));
+    RETURN_IF_ERROR(Write(place, current, desired.TextFor(current), update));
+    return Outcome::kChanged;
+  }
+  return written;
+}
+
+StatusOr<Outcome> ResourceExecutor::State::CutBurst(const CgroupTarget& target, const Place& place,
+                                                    std::string_view current, const Update& update,
+                                                    const Status& refusal) {
+  const auto quota = host.cgroups().ReadCpuQuota(target.dir);
+  const auto burst = NumberOf<int64_t>(Trim(update.value));
+  if (!quota.ok() || quota->unlimited() || !burst || *burst <= quota->value()) return refusal;
+  const std::string most = std::to_string(quota->value());
+  if (Trim(current) == most) return Outcome::kSame;
+  RETURN_IF_ERROR(Write(place, current, most, update));
   return Outcome::kChanged;
+}
+
+Status ResourceExecutor::State::LowerBurst(const CgroupTarget& target, const Update& update,
+                                           const Status& refusal) {
+  const auto path = host.cgroups().PathOf(CgroupFile::kCpuBurst, target.dir);
+  const auto quota = NumberOf<int64_t>(Trim(update.value));
+  if (!path.ok() || !quota || *quota < 0) return refusal;
+  const Place place = PlaceOf({CgroupFile::kCpuBurst, target.dir}, *path);
+  const auto text = Read(place);
+  const auto burst = text.ok() ? NumberOf<int64_t>(Trim(*text)) : std::nullopt;
+  if (!burst || *burst <= *quota) return refusal;
+  return Write(place, *text, std::to_string(*quota), update);
 }
 
 StatusOr<Outcome> ResourceExecutor::State::UpdateFile(const FileTarget& target,
@@ -391,7 +430,7 @@ Status ResourceExecutor::AddResctrlTasks(std::string_view group, std::vector<int
   std::vector<std::string> added;
   for (const int32_t task : tasks) {
     const std::string text = std::to_string(task);
-    if (state_->options.dry_run || state_->host.resctrl().Append(path, text).ok()) {
+    if (state_->options.dry_run || state_->host.resctrl().Append(path, text + "\n").ok()) {
       added.push_back(text);
     }
   }

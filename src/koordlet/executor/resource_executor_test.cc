@@ -72,7 +72,8 @@ TEST(ResourceExecutor, WritesWhatDiffersAndOnlyOnce) {
   EXPECT_EQ(bed.machine.Get(CgroupFile::kCpuQuota, bed.pod_dir), "20000 100000");
   EXPECT_FALSE(bed.executor.ApplyNow(bed.Of(CgroupFile::kCpuQuota, bed.pod_dir, "20000")).value())
       << "two fields in the file, the same quota";
-  EXPECT_THAT(bed.writes, ElementsAre("cpu.weight: 1 -> 39", "cpu.max: max 100000 -> 20000"));
+  EXPECT_THAT(bed.writes,
+              ElementsAre("cpu.weight: 1 -> 39", "cpu.max: max 100000 -> 20000 100000"));
   EXPECT_EQ(bed.paths.front(), "cgroup/" + bed.pod_dir + "/cpu.weight");
 }
 
@@ -131,6 +132,33 @@ TEST(ResourceExecutor, IllegalValuesAreNotWritten) {
               absl::StatusCode::kInvalidArgument);
   }
   EXPECT_THAT(bed.writes, IsEmpty());
+}
+
+TEST(ResourceExecutor, BurstIsCutToTheQuotaWhereTheKernelWantsIt) {
+  for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
+    TestHost::Options options;
+    options.version = version;
+    Bed bed(options);
+    const auto get = [&](CgroupFile file) { return bed.machine.Get(file, bed.pod_dir); };
+    EXPECT_TRUE(bed.Apply(CgroupFile::kCpuBurst, bed.pod_dir, "1500000")) << "no quota, no bound";
+    EXPECT_TRUE(bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "150000"));
+    EXPECT_EQ(get(CgroupFile::kCpuBurst), "150000") << "makes room";
+    const Update burst = bed.Of(CgroupFile::kCpuBurst, bed.pod_dir, "1500000");
+    EXPECT_FALSE(bed.executor.ApplyNow(burst).value());
+    EXPECT_TRUE(bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "200000"));
+    EXPECT_TRUE(bed.executor.ApplyNow(burst).value());
+    EXPECT_EQ(get(CgroupFile::kCpuBurst), "200000");
+    EXPECT_TRUE(bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "-1"));
+  }
+}
+
+TEST(ResourceExecutor, AnolisTakesAnyBurst) {
+  TestHost::Options options = V1();
+  options.anolis = true;
+  Bed bed(options);
+  EXPECT_TRUE(bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "150000"));
+  EXPECT_TRUE(bed.Apply(CgroupFile::kCpuBurst, bed.pod_dir, "1500000"));
+  EXPECT_EQ(bed.machine.Get(CgroupFile::kCpuBurst, bed.pod_dir), "1500000");
 }
 
 TEST(ResourceExecutor, ARefusedWriteIsTriedAgain) {
@@ -233,10 +261,10 @@ TEST(ResourceExecutor, AddsTasksInOrderPastThoseThatEnded) {
   std::vector<std::string> seen;
   bed.machine.resctrl().SetWriter("LS/tasks", [&](std::string_view, std::string_view text) {
     seen.emplace_back(text);
-    return text == "5" ? NotFound("no such process") : absl::OkStatus();
+    return text == "5\n" ? NotFound("no such process") : absl::OkStatus();
   });
   EXPECT_TRUE(bed.executor.AddResctrlTasks("LS", {7, 5, 12, 7}).ok());
-  EXPECT_THAT(seen, ElementsAre("5", "7", "12"));
+  EXPECT_THAT(seen, ElementsAre("5\n", "7\n", "12\n"));
   EXPECT_EQ(bed.writes.back(), "tasks:  -> 7,12");
 }
 

@@ -22,7 +22,10 @@ class Kernel {
   virtual StatusOr<uint64_t> CoreCookie(int32_t pid) const = 0;
   virtual Status CreateCoreCookie(int32_t pid) = 0;              // for its thread group
   virtual Status ShareCoreCookie(int32_t from, int32_t to) = 0;  // to a thread group
-  virtual Status ClearCoreCookie(int32_t pid, int32_t helper = 0) = 0;
+  virtual Status ClearCoreCookie(int32_t pid) = 0;               // of its thread group
+
+  // Where the resctrl tree of the host is, unless it is there already.
+  virtual Status MountResctrl() = 0;
 
   // Cycles and instructions of a cgroup since the counter was made; null where perf does not work.
   struct CpiCount {

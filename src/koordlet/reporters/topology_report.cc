@@ -254,9 +254,7 @@ Json EncodeAll(const std::vector<api::TopologyZone>& zones) {
   return array;
 }
 
-}  // namespace
-
-StatusOr<TopologyReport> BuildTopologyReport(const TopologyInputs& inputs) {
+Status CheckKnown(const TopologyInputs& inputs) {
   if (inputs.cpu.processors.empty() || inputs.numa.empty()) {
     return FailedPrecondition("nothing is known of the node's processors and memory yet");
   }
@@ -264,22 +262,20 @@ StatusOr<TopologyReport> BuildTopologyReport(const TopologyInputs& inputs) {
     return FailedPrecondition("the processors are on {} NUMA nodes, the memory is on {}",
                               inputs.cpu.node_count(), inputs.numa.size());
   }
-  const kube::Annotations& of_node = inputs.node.metadata.annotations;
-  ASSIGN_OR_RETURN(const auto system_qos, api::SystemQosResourceOf(of_node));
-  ASSIGN_OR_RETURN(const auto allocations, KubeletAllocations(inputs));
+  return absl::OkStatus();
+}
 
-  TopologyReport report;
-  TopologyView& view = report.view;
-  CpuSet reserved;
-  const api::NodeReservation reservation = ReservationOf(inputs, reserved);
-  view.reserved_cpus = ToVector(reserved);
-  CpuSet kept_back = reserved;
-  if (system_qos) {
-    view.system_qos_exclusive = system_qos->cpuset_exclusive.value_or(true);
-    view.system_qos_cpus = ParseCpuList(system_qos->cpuset).value_or(std::vector<int32_t>());
-    if (view.system_qos_exclusive) {
-      kept_back.insert(view.system_qos_cpus.begin(), view.system_qos_cpus.end());
-    }
+void SetSystemQos(const api::SystemQosResource& system_qos, TopologyView& view) {
+  view.system_qos_exclusive = system_qos.cpuset_exclusive.value_or(true);
+  view.system_qos_cpus = ParseCpuList(system_qos.cpuset).value_or(std::vector<int32_t>());
+}
+
+// What is left of the processors for those who have none of their own.
+void SetPools(const TopologyInputs& inputs, const std::vector<api::PodCpuAlloc>& allocations,
+              TopologyView& view) {
+  CpuSet kept_back = ToSet(view.reserved_cpus);
+  if (view.system_qos_exclusive) {
+    kept_back.insert(view.system_qos_cpus.begin(), view.system_qos_cpus.end());
   }
   CpuSet of_kubelet;
   for (const api::PodCpuAlloc& each : allocations) {
@@ -294,22 +290,38 @@ StatusOr<TopologyReport> BuildTopologyReport(const TopologyInputs& inputs) {
   }
   view.ls_pools = PoolsWithout(inputs.cpu.processors, of_all, kept_back);
   view.be_pools = PoolsWithout(inputs.cpu.processors, of_exclusive, kept_back);
-  const api::KubeletCpuManagerPolicy policy = KubeletPolicy(inputs);
-  view.kubelet_policy = policy.policy;
+}
 
-  report.annotations = {
-      {std::string(api::kAnnotationCpuTopology), api::EncodeCpuTopology(CpuTopologyOf(inputs.cpu))},
-      {std::string(api::kAnnotationCpuBasicInfo), api::EncodeCpuBasicInfo(BasicInfoOf(inputs.cpu))},
-      {std::string(api::kAnnotationCpuSharedPools), api::EncodeCpuSharedPools(view.ls_pools)},
-      {std::string(api::kAnnotationBeCpuSharedPools), api::EncodeCpuSharedPools(view.be_pools)},
-      {std::string(api::kAnnotationKubeletCpuManagerPolicy),
-       api::EncodeKubeletCpuManagerPolicy(policy)},
-      {std::string(api::kAnnotationPodCpuAllocs),
-       allocations.empty() ? "null" : api::EncodePodCpuAllocs(allocations)},
-      {std::string(api::kAnnotationNodeReservation), api::EncodeAnnotation(reservation)},
-      {std::string(api::kAnnotationSystemQosResource),
-       system_qos ? api::EncodeAnnotation(*system_qos) : "null"},
+}  // namespace
+
+StatusOr<TopologyReport> BuildTopologyReport(const TopologyInputs& inputs) {
+  RETURN_IF_ERROR(CheckKnown(inputs));
+  ASSIGN_OR_RETURN(const auto system_qos,
+                   api::SystemQosResourceOf(inputs.node.metadata.annotations));
+  ASSIGN_OR_RETURN(const auto allocations, KubeletAllocations(inputs));
+  TopologyReport report;
+  CpuSet reserved;
+  const api::NodeReservation reservation = ReservationOf(inputs, reserved);
+  const api::KubeletCpuManagerPolicy policy = KubeletPolicy(inputs);
+  TopologyView& view = report.view;
+  view.reserved_cpus = ToVector(reserved);
+  view.kubelet_policy = policy.policy;
+  if (system_qos) SetSystemQos(*system_qos, view);
+  SetPools(inputs, allocations, view);
+
+  const auto annotate = [&](std::string_view key, std::string value) {
+    report.annotations.emplace(key, std::move(value));
   };
+  annotate(api::kAnnotationCpuTopology, api::EncodeCpuTopology(CpuTopologyOf(inputs.cpu)));
+  annotate(api::kAnnotationCpuBasicInfo, api::EncodeCpuBasicInfo(BasicInfoOf(inputs.cpu)));
+  annotate(api::kAnnotationCpuSharedPools, api::EncodeCpuSharedPools(view.ls_pools));
+  annotate(api::kAnnotationBeCpuSharedPools, api::EncodeCpuSharedPools(view.be_pools));
+  annotate(api::kAnnotationKubeletCpuManagerPolicy, api::EncodeKubeletCpuManagerPolicy(policy));
+  annotate(api::kAnnotationPodCpuAllocs,
+           allocations.empty() ? "null" : api::EncodePodCpuAllocs(allocations));
+  annotate(api::kAnnotationNodeReservation, api::EncodeAnnotation(reservation));
+  annotate(api::kAnnotationSystemQosResource,
+           system_qos ? api::EncodeAnnotation(*system_qos) : "null");
   report.numa_reservation = LabelOf(inputs.node.metadata.labels, api::kLabelEnableNumaReservation);
   report.policies = {inputs.kubelet == nullptr ? "None" : TopologyPolicyName(*inputs.kubelet)};
   for (const NumaNode& numa : inputs.numa) {

@@ -108,7 +108,7 @@ struct World {
 TEST(TopologyReport, DescribesAnIdleNode) {
   World world;
   EXPECT_EQ(
-      world.Annotation(api::kAnnotationCpuTopology).substr(0, 100),
+      world.Annotation(api::kAnnotationCpuTopology).substr(0, 101),
       R"({"detail":[{"id":0,"core":0,"socket":0,"node":0},{"id":1,"core":0,"socket":0,"node":0},{"id":2,"core")");
   EXPECT_EQ(world.Annotation(api::kAnnotationCpuSharedPools),
             R"([{"socket":0,"node":0,"cpuset":"0-3"},{"socket":1,"node":1,"cpuset":"4-7"}])");

@@ -171,10 +171,11 @@ NodePod MakeNodePod(std::shared_ptr<const kube::Pod> source, const CgroupLayout&
 PodBook::PodBook(CgroupLayout layout, TrustPolicy trust, metrics::Registry* registry)
     : layout_(layout), policy_(std::move(trust), registry) {}
 
-void PodBook::SetBounds(PodBounds bounds) {
-  if (bounds == bounds_) return;
+bool PodBook::SetBounds(PodBounds bounds) {
+  if (bounds == bounds_) return false;
   bounds_ = std::move(bounds);
   stale_ = true;
+  return true;
 }
 
 std::shared_ptr<const NodePods> PodBook::Refresh() {

@@ -19,8 +19,8 @@ class PodBook {
  public:
   PodBook(CgroupLayout layout, TrustPolicy trust, metrics::Registry* registry = nullptr);
 
-  // What the node grants; pods are looked at again if that differs.
-  void SetBounds(PodBounds bounds);
+  // What the node grants. True: that is something else, and pods are to be looked at again.
+  bool SetBounds(PodBounds bounds);
 
   // All pods of the node now. A pod that is the very same object as last time costs nothing.
   std::shared_ptr<const NodePods> Update(const std::vector<std::shared_ptr<const kube::Pod>>& pods);

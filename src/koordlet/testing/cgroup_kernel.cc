@@ -294,6 +294,9 @@ Status CgroupKernel::WriteQuota(const Place& place, std::string_view text) {
   if (!quota.ok() || quota->value() < kMinQuota) {
     return Refuse(place.path, text, "no quota of at least 1000");
   }
+  if (!options_.anolis && BurstOf(place.dir) > quota->value()) {
+    return Refuse(place.path, text, "less than the burst");
+  }
   if (v1 && !QuotaFits(place.dir, *quota)) {
     return Refuse(place.path, text, "a child would have more than its parent");
   }
@@ -305,6 +308,10 @@ Status CgroupKernel::WriteQuota(const Place& place, std::string_view text) {
         fmt::format("{} {}", first, period.empty() ? std::string_view(kept) : period));
   }
   return absl::OkStatus();
+}
+
+int64_t CgroupKernel::BurstOf(std::string_view dir) const {
+  return NumberOf<int64_t>(Get(CgroupFile::kCpuBurst, dir)).value_or(0);
 }
 
 Status CgroupKernel::WriteBurst(const Place& place, std::string_view text) {

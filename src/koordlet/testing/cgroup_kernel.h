@@ -15,7 +15,7 @@ namespace koord::koordlet {
 // that every write was legal when it was made:
 //  - numbers outside of a file's range, quotas of less than a millisecond: InvalidArgument (EINVAL)
 //  - a quota above the parent's or below a child's, in version 1: InvalidArgument (EINVAL)
-//  - a burst above the quota, except on Anolis: InvalidArgument (EINVAL)
+//  - a burst above the quota or a quota below the burst, except on Anolis: InvalidArgument (EINVAL)
 //  - an empty set of CPUs in version 1: FailedPrecondition (ENOSPC)
 //  - CPUs that the parent lacks, in version 1: PermissionDenied (EACCES)
 //  - CPUs that a child still has, in version 1: FailedPrecondition (EBUSY)
@@ -56,6 +56,7 @@ class CgroupKernel {
   Status WriteDeviceLine(const Place& place, std::string_view text);
   Status WriteNumber(const Place& place, std::string_view text);
 
+  int64_t BurstOf(std::string_view dir) const;
   Limit QuotaOf(std::string_view dir) const;
   bool QuotaFits(std::string_view dir, Limit quota) const;
   bool ChildrenFit(std::string_view dir, Limit quota) const;

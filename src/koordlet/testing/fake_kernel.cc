@@ -51,7 +51,12 @@ Status FakeKernel::ShareCoreCookie(int32_t from, int32_t to) {
   return absl::OkStatus();
 }
 
-Status FakeKernel::ClearCoreCookie(int32_t pid, int32_t /*helper*/) {
+Status FakeKernel::MountResctrl() {
+  ++resctrl_mounts;
+  return absl::UnimplementedError("no resctrl");
+}
+
+Status FakeKernel::ClearCoreCookie(int32_t pid) {
   RETURN_IF_ERROR(CheckProcess(pid));
   cookies[pid] = 0;
   return absl::OkStatus();

@@ -15,6 +15,7 @@ class FakeKernel final : public Kernel {
   Duration tick = std::chrono::milliseconds(10);
   bool has_core_scheduling = true;
   bool has_perf = true;
+  int resctrl_mounts = 0;               // how often it was asked for
   std::map<int32_t, uint64_t> cookies;  // of processes; 0: none of its own
   std::map<std::string, CpiCount> cpi;  // by cgroup directory, since ever
   uint64_t next_cookie = 1;
@@ -26,7 +27,8 @@ class FakeKernel final : public Kernel {
   StatusOr<uint64_t> CoreCookie(int32_t pid) const override;
   Status CreateCoreCookie(int32_t pid) override;
   Status ShareCoreCookie(int32_t from, int32_t to) override;
-  Status ClearCoreCookie(int32_t pid, int32_t helper) override;
+  Status ClearCoreCookie(int32_t pid) override;
+  Status MountResctrl() override;
   StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const std::string& cgroup_dir,
                                                  const std::vector<int32_t>& cpus) override;
 

@@ -167,6 +167,11 @@ void ApiServer::RegisterAdmission(InProcessHook hook) {
 
 void ApiServer::Shutdown() { impl_->Shutdown(); }
 
+bool ApiServer::Has(const kube::Resource& resource, const kube::ObjectKey& key,
+                    std::string_view uid) const {
+  return UidOf(impl_->core(), resource, key) == uid;
+}
+
 const Registry& ApiServer::registry() const { return impl_->core().registry; }
 
 }  // namespace koord::apiserver

@@ -10,6 +10,7 @@
 #include "base/event_loop.h"
 #include "base/status.h"
 #include "kube/http.h"
+#include "kube/resource.h"
 #include "localcluster/apiserver/admission/webhooks.h"
 #include "localcluster/apiserver/registry/registry.h"
 #include "localcluster/apiserver/storage/store.h"
@@ -34,6 +35,8 @@ class ApiServer final : public kube::HttpHandler {
         issue_token;
     // Tells who a bearer token stands for; null: TokenReviews know no token.
     std::function<std::optional<kube::UserInfo>(std::string_view token)> review_token;
+    // CA of client certificates, in PEM; published for components that accept the same clients.
+    std::string client_ca = {};
     Duration event_ttl = std::chrono::hours(1);
   };
 
@@ -49,6 +52,9 @@ class ApiServer final : public kube::HttpHandler {
 
   // Ends all watches; requests that come later are refused.
   void Shutdown();
+
+  // Whether the object exists and, not having been made anew meanwhile, has this uid.
+  bool Has(const kube::Resource& resource, const kube::ObjectKey& key, std::string_view uid) const;
 
   const Registry& registry() const;
 

@@ -65,6 +65,30 @@ void EnsureServerService(Core& core, Writer& writer) {
   Ensure(core, writer, kube::kServices, "default", std::move(object));
 }
 
+// Those who verify client certificates look here for whom this server accepts.
+void PublishAuthentication(Core& core, Writer& writer) {
+  constexpr char kNamespace[] = "kube-system";
+  constexpr char kName[] = "extension-apiserver-authentication";
+  const std::string& ca = core.options.client_ca;
+  if (ca.empty()) return;
+  json::object object = Named(kName);
+  object["data"] = json::object{{"client-ca-file", ca}};
+  Ensure(core, writer, kube::kConfigMaps, kNamespace, std::move(object));
+  WriteIntent intent;
+  intent.info = core.registry.Find("", "v1", "configmaps");
+  intent.ns = kNamespace;
+  intent.name = kName;
+  intent.user = ServerUser();
+  const auto update = [ca](const Json& current) -> StatusOr<Json> {
+    Json changed = current;
+    kube::At(changed, {"data", "client-ca-file"}) = ca;
+    return changed;
+  };
+  writer.Update(std::move(intent), update, [](const StatusOr<Written>& written) {
+    if (!written.ok()) LOG_ERROR("Could not publish the client CA", {"err", written.status()});
+  });
+}
+
 }  // namespace
 
 kube::UserInfo ServerUser() {
@@ -85,6 +109,7 @@ void Bootstrap(Core& core, Writer& writer) {
       "Used for system critical pods that must run in the cluster, but can be moved "
       "to another node if necessary.");
   EnsureServerService(core, writer);
+  PublishAuthentication(core, writer);
 }
 
 }  // namespace koord::apiserver

@@ -5,8 +5,8 @@
 namespace koord::apiserver {
 
 // Creates what every cluster has from the start, where it is missing: the system namespaces and
-// priority classes, the service of the API server itself, and a service account in every namespace,
-// now and whenever one is created.
+// priority classes, the service of the API server itself, the CA of its clients, and a service
+// account in every namespace, now and whenever one is created.
 void Bootstrap(Core& core, Writer& writer);
 
 // The user in whose name the server itself writes.

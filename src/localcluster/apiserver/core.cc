@@ -28,6 +28,12 @@ std::string Core::NewUid() {
                      high & 0xffff, low >> 48, low & 0xffffffffffff);
 }
 
+std::string UidOf(const Core& core, const kube::Resource& resource, const kube::ObjectKey& key) {
+  const EntryPtr entry = core.store.Get(resource.qualified(), KeyOf(key.ns, key.name));
+  const auto object = kube::ParseJson(entry == nullptr ? "" : entry->value);
+  return object.ok() ? std::string(kube::FindString(*object, {"metadata", "uid"})) : "";
+}
+
 std::string Core::NameSuffix() {
   constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   std::string suffix;

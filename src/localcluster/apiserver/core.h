@@ -85,6 +85,9 @@ struct Core {
   Scope scope_;
 };
 
+// Empty if there is no such object.
+std::string UidOf(const Core& core, const kube::Resource& resource, const kube::ObjectKey& key);
+
 // The key of an object in the store.
 inline std::string KeyOf(std::string_view ns, std::string_view name) {
   return ns.empty() ? std::string(name) : std::string(ns).append("/").append(name);

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "kube/resources.h"
 #include "localcluster/apiserver/test_server.h"
 
 namespace koord::apiserver {
@@ -169,6 +170,63 @@ TEST(ReviewsTest, WhoAmIAndWhatMayI) {
   EXPECT_EQ(server.Post(token, Parse(R"({"spec":{"expirationSeconds":5}})")).code, 422);
   EXPECT_EQ(server.Post("/api/v1/namespaces/default/serviceaccounts/x/token", Parse("{}")).code,
             404);
+}
+
+TEST(ReviewsTest, TokensAreBoundToWhatExists) {
+  ApiServer::Options options;
+  options.issue_token = [](const kube::Json&, const kube::Json& spec) {
+    return std::string(kube::FindString(spec, {"boundObjectRef", "uid"}));
+  };
+  TestServer server(std::move(options));
+  const std::string uid(server.Post(kPodsPath, TestPod("p")).String({"metadata", "uid"}));
+  const struct {
+    std::string reference;
+    int code;
+    std::string token_or_reason;
+  } cases[] = {
+      {R"({"kind":"Pod","name":"p"})", 201, uid},
+      {fmt::format(R"({{"kind":"Pod","name":"p","uid":"{}"}})", uid), 201, uid},
+      {R"({"kind":"Pod","name":"p","uid":"another"})", 409, "Conflict"},
+      {R"({"kind":"Pod","name":"none"})", 404, "NotFound"},
+      {R"({"kind":"ConfigMap","name":"c"})", 400, "BadRequest"},
+  };
+  for (const auto& [reference, code, token_or_reason] : cases) {
+    const TestAnswer answer =
+        server.Post("/api/v1/namespaces/default/serviceaccounts/default/token",
+                    Parse(fmt::format(R"({{"spec":{{"boundObjectRef":{}}}}})", reference)));
+    EXPECT_EQ(answer.code, code) << reference;
+    EXPECT_EQ(code == 201 ? answer.String({"status", "token"}) : answer.reason(), token_or_reason)
+        << reference;
+  }
+}
+
+TEST(ApiServerTest, KnowsWhatExists) {
+  TestServer server;
+  const std::string path = "/api/v1/namespaces/default/serviceaccounts";
+  const kube::Json account = Parse(R"({"metadata":{"name":"a"}})");
+  const std::string uid(server.Post(path, account).String({"metadata", "uid"}));
+  const kube::ObjectKey key{"default", "a"};
+  EXPECT_TRUE(server.server->Has(kube::kServiceAccounts, key, uid));
+  EXPECT_FALSE(server.server->Has(kube::kServiceAccounts, {"default", "b"}, uid));
+  server.Delete(path + "/a");
+  EXPECT_FALSE(server.server->Has(kube::kServiceAccounts, key, uid));
+  server.Post(path, account);
+  EXPECT_FALSE(server.server->Has(kube::kServiceAccounts, key, uid)) << "it is another one";
+}
+
+TEST(BootstrapTest, PublishesTheCaOfClients) {
+  const std::string path =
+      "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+  TestServer without;
+  EXPECT_EQ(without.Get(path).code, 404);
+  ApiServer::Options options;
+  options.client_ca = "a certificate";
+  TestServer server(options);
+  EXPECT_EQ(server.Get(path).String({"data", "client-ca-file"}), "a certificate");
+  options.client_ca = "a newer one";
+  server.server.reset();
+  server.server = std::make_unique<ApiServer>(server.loop, *server.store, std::move(options));
+  EXPECT_EQ(server.Get(path).String({"data", "client-ca-file"}), "a newer one");
 }
 
 TEST(ServicesTest, GetAddressesAndKeepThem) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/duration.h"
+#include "base/strings.h"
 #include "kube/resources.h"
 #include "kube/time.h"
 #include "localcluster/apiserver/body.h"
@@ -94,6 +95,31 @@ StatusOr<Json> ReadReview(const Request& request, const kube::Resource& resource
   return std::move(body.object);
 }
 
+// What the token is bound to must exist; if the client does not say which object of that name it
+// means, it is the one there is now.
+Status BindToken(const Core& core, const std::string& ns, Json& spec) {
+  Json* bound = kube::Find(spec, {"boundObjectRef"});
+  if (bound == nullptr || !bound->is_object()) return absl::OkStatus();
+  const std::string_view kind = kube::FindString(*bound, {"kind"});
+  const std::string name(kube::FindString(*bound, {"name"}));
+  const std::string_view wanted = kube::FindString(*bound, {"uid"});
+  for (const kube::Resource& resource : {kube::kPods, kube::kSecrets, kube::kNodes}) {
+    if (resource.kind != kind) continue;
+    const std::string uid = UidOf(core, resource, {resource.namespaced ? ns : "", name});
+    if (uid.empty()) return ObjectNotFound(resource, name);
+    if (!wanted.empty() && wanted != uid) {
+      return Conflict(kind, name,
+                      fmt::format("the UID in the bound object reference ({}) does not match the "
+                                  "UID in record. The object might have been deleted and then "
+                                  "recreated",
+                                  wanted));
+    }
+    kube::At(*bound, {"uid"}) = uid;
+    return absl::OkStatus();
+  }
+  return BadRequest("cannot bind token to object of type {}", Quote(kind));
+}
+
 }  // namespace
 
 bool HandleReview(Core& core, Request& request) {
@@ -132,6 +158,9 @@ void IssueToken(Core& core, Request& request) {
                                              "may not specify a duration less than 10 minutes")})));
   }
   kube::At(*body, {"spec", "expirationSeconds"}) = seconds;
+  if (const Status bound = BindToken(core, request.ns, *kube::Find(*body, {"spec"})); !bound.ok()) {
+    return RespondError(core, request, bound);
+  }
   const StatusOr<std::string> token = core.options.issue_token(
       LoadObject(core, *request.info, *account), *kube::Find(*body, {"spec"}));
   if (!token.ok()) return RespondError(core, request, token.status());

@@ -54,6 +54,7 @@ class LocalClusterImpl final : public LocalCluster {
   }
 
   kube::HttpHandler& handler() override { return proxy_; }
+  const apiserver::ApiServer& api_server() const override { return server_; }
   kube::Client& client() override { return client_; }
 
   bool ready() override {

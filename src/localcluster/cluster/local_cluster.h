@@ -48,6 +48,7 @@ class LocalCluster {
   virtual ~LocalCluster() = default;
 
   virtual kube::HttpHandler& handler() = 0;
+  virtual const apiserver::ApiServer& api_server() const = 0;
   // Of an administrator, in-process, without a rate limit.
   virtual kube::Client& client() = 0;
   virtual Summary Summarize() const = 0;

@@ -11,6 +11,7 @@
 #include "base/scaled_loop.h"
 #include "base/strings.h"
 #include "kube/client/http_transport.h"
+#include "kube/resources.h"
 #include "kube/serving/http_server.h"
 #include "localcluster/apiserver/serving/authentication.h"
 #include "localcluster/apiserver/serving/certificates.h"
@@ -48,6 +49,18 @@ ServiceAccountTokens::Claims ClaimsOf(const kube::Json& account, const kube::Jso
   return claims;
 }
 
+// A token is good for no longer than its account and what it was bound to.
+bool IsAlive(const apiserver::ApiServer& api, const ServiceAccountTokens::Claims& claims) {
+  if (!api.Has(kube::kServiceAccounts, {claims.ns, claims.name}, claims.uid)) return false;
+  if (!claims.bound_to) return true;
+  const auto& [kind, name, uid] = *claims.bound_to;
+  for (const kube::Resource& resource : {kube::kPods, kube::kSecrets, kube::kNodes}) {
+    if (resource.kind != kind) continue;
+    return api.Has(resource, {resource.namespaced ? claims.ns : "", name}, uid);
+  }
+  return false;
+}
+
 StatusOr<std::shared_ptr<kube::Transport>> ReachWebhook(AsioLoop& loop,
                                                         const apiserver::WebhookTarget& target) {
   kube::ClientConfig config;
@@ -75,7 +88,11 @@ class LocalServerImpl final : public LocalServer {
         loop_.clock(),
         apiserver::Authenticator::Options{
             .tokens = {apiserver::AdminToken(credentials_->admin_token)},
-            .service_accounts = tokens_.get()},
+            .service_accounts = tokens_.get(),
+            .is_valid =
+                [this](const ServiceAccountTokens::Claims& claims) {
+                  return IsAlive(cluster_->api_server(), claims);
+                }},
         cluster_->handler());
     RETURN_IF_ERROR(Listen());
     return apiserver::WriteAdminKubeconfig(kubeconfig(), *credentials_, server_->url());
@@ -96,6 +113,7 @@ class LocalServerImpl final : public LocalServer {
     options.api.webhooks.transport = [this](const apiserver::WebhookTarget& target) {
       return ReachWebhook(loop_, target);
     };
+    options.api.client_ca = credentials_->ca;
     options.api.issue_token = [this](const kube::Json& account, const kube::Json& spec) {
       return tokens_->Issue(ClaimsOf(account, spec, loop_.clock().Now()));
     };

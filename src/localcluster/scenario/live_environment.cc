@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <utility>
 
 #include "base/duration.h"
 #include "base/version.h"
@@ -18,6 +19,8 @@ namespace {
 using kube::Json;
 
 constexpr Duration kLongestWait = std::chrono::minutes(2);
+// How long controllers may take to make ready what a scenario has made.
+constexpr Duration kLongestDelay = std::chrono::seconds(10);
 constexpr Duration kInterval = std::chrono::milliseconds(100);
 
 // The first Node that the scenario makes or changes; nothing if it leaves them alone.
@@ -36,6 +39,18 @@ std::optional<std::string> NodeOf(const Scenario& scenario) {
     if (step.target.kind == "Node") return describe(step.target.name, step.line);
   }
   return {};
+}
+
+// Whether the list there has an item with these members.
+bool HasItem(const Json& object, std::initializer_list<std::string_view> list,
+             std::initializer_list<std::pair<std::string_view, std::string_view>> members) {
+  const kube::json::array* items = kube::FindArray(object, list);
+  if (items == nullptr) return false;
+  return std::any_of(items->begin(), items->end(), [&](const Json& item) {
+    return std::all_of(members.begin(), members.end(), [&](const auto& member) {
+      return kube::FindString(item, {member.first}) == member.second;
+    });
+  });
 }
 
 Status Clarified(std::string_view what, const Status& status) {
@@ -126,15 +141,24 @@ Status LiveEnvironment::MakeNamespace() {
 // Pods are refused until the account exists that they run as. A cluster without the controller that
 // makes it may not need it either.
 void LiveEnvironment::WaitForServiceAccount(const std::string& ns) {
-  constexpr Duration kMost = std::chrono::seconds(10);
-  const SteadyTime end = loop_.clock().Steady() + kMost;
-  while (!interrupted_ && loop_.clock().Steady() < end) {
-    const StatusOr<Json> account = Await(*this, [&](kube::Client::Done done) {
-      client_->Get(kube::kServiceAccounts, {ns, "default"}, std::move(done));
-    });
-    if (!kube::IsNotFound(account.status())) return;
-    Advance(kInterval);
+  WaitUntil([&] { return !IsGone({kube::kServiceAccounts, {ns, "default"}}); }, kLongestDelay);
+}
+
+// Expectations wait for what the cluster does. But a node takes no pods until a controller has seen
+// that it is ready, and where pods go depends on which nodes take some.
+void LiveEnvironment::Settle() {
+  for (const std::string& node : std::exchange(new_nodes_, {})) {
+    WaitUntil([&] { return !IsHeldBack(node); }, kLongestDelay);
   }
+}
+
+bool LiveEnvironment::IsHeldBack(const std::string& node) {
+  const StatusOr<Json> found = Await(*this, [&](kube::Client::Done done) {
+    client_->Get(kube::kNodes, {"", node}, std::move(done));
+  });
+  if (!found.ok()) return false;
+  return HasItem(*found, {"spec", "taints"}, {{"key", "node.kubernetes.io/not-ready"}}) &&
+         HasItem(*found, {"status", "conditions"}, {{"type", "Ready"}, {"status", "True"}});
 }
 
 void LiveEnvironment::Created(const kube::Resource& resource, const Json& object) {
@@ -144,6 +168,7 @@ void LiveEnvironment::Created(const kube::Resource& resource, const Json& object
     return made.resource == resource && made.key == key;
   });
   if (!known) made_.push_back({resource, key, finalizers != nullptr && !finalizers->empty()});
+  if (resource == kube::kNodes) new_nodes_.push_back(key.name);
   if (resource == kube::kNamespaces && namespaces_.insert(key.name).second) {
     WaitForServiceAccount(key.name);
   }
@@ -208,9 +233,8 @@ Status LiveEnvironment::DeleteNamespaces() {
   return absl::OkStatus();
 }
 
-bool LiveEnvironment::WaitUntil(const std::function<bool()>& done) {
-  constexpr Duration kMost = std::chrono::minutes(1);
-  const SteadyTime end = loop_.clock().Steady() + kMost;
+bool LiveEnvironment::WaitUntil(const std::function<bool()>& done, Duration most) {
+  const SteadyTime end = loop_.clock().Steady() + most;
   bool so = done();
   while (!so && !interrupted_ && loop_.clock().Steady() < end) {
     Advance(kInterval);

@@ -27,7 +27,7 @@ class LiveEnvironment final : public Environment {
   kube::Client& client() override { return *client_; }
   const std::string& default_namespace() const override { return ns_; }
   bool RunUntil(const std::function<bool()>& done) override;
-  void Settle() override {}  // expectations wait instead
+  void Settle() override;
   void Advance(Duration span) override;
   Duration patience() const override { return std::chrono::seconds(30); }
   void Created(const kube::Resource& resource, const kube::Json& object) override;
@@ -50,8 +50,9 @@ class LiveEnvironment final : public Environment {
   void ReleaseFinalizers(const Made& made);
   bool IsGone(const Made& made);
   bool IsEmpty(const kube::Resource& resource, const std::string& ns);
-  // False if it does not become so within a minute, or is interrupted.
-  bool WaitUntil(const std::function<bool()>& done);
+  // False if it does not become so in time, or is interrupted.
+  bool WaitUntil(const std::function<bool()>& done, Duration most = std::chrono::minutes(1));
+  bool IsHeldBack(const std::string& node);
 
   AsioLoop loop_;
   std::unique_ptr<Signals> signals_;
@@ -59,6 +60,7 @@ class LiveEnvironment final : public Environment {
   std::string ns_;
   std::set<std::string, std::less<>> namespaces_;
   std::vector<Made> made_;
+  std::vector<std::string> new_nodes_;
   bool interrupted_ = false;
 };
 

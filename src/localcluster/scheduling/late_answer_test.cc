@@ -21,6 +21,14 @@ class LateAnswer : public ::testing::Test, protected SchedulerBed {
     ASSERT_EQ(NodeOf("second"), "");
   }
 
+  void ExpectOneIsLeft() {
+    server.loop.Advance(10s);
+    EXPECT_EQ(NodeOf("second"), "n1");
+    EXPECT_EQ(app->scheduler().ledger().pods(), 1u);
+    EXPECT_EQ(app->scheduler().ledger().assumed(), 0u);
+    EXPECT_TRUE(app->quiet());
+  }
+
   void DeleteFirst() {
     server.Delete(std::string(kPods) + "/first", {{"gracePeriodSeconds", 0}});
     server.loop.Advance(10s);
@@ -39,9 +47,13 @@ TEST_F(LateAnswer, DoesNotKeepTheRoomOfAPodThatIsGone) {
   DeleteFirst();
   EXPECT_EQ(NodeOf("second"), "n1");
   network->LetGo();
-  server.loop.Advance(10s);
-  EXPECT_EQ(app->scheduler().ledger().pods(), 1u);
-  EXPECT_EQ(app->scheduler().ledger().assumed(), 0u);
+  ExpectOneIsLeft();
+}
+
+TEST_F(LateAnswer, DoesNotKeepTheRoomOfAPodThatIsGoneWhenTheAnswerIsLost) {
+  DeleteFirst();
+  network->Lose();
+  ExpectOneIsLeft();
 }
 
 }  // namespace

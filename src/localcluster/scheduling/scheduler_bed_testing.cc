@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/scheduling/simulation_world_testing.h"
 #include "scheduler/config/scheduler_gates.h"
@@ -18,13 +16,10 @@ std::shared_ptr<kube::Transport::Call> HoldingTransport::Send(kube::HttpRequest 
   if (!holds_ || !request.target.ends_with("/binding")) {
     return inner_->Send(std::move(request), timeout, std::move(done));
   }
-  return inner_->Send(
-      std::move(request), timeout,
-      [this, done = std::move(done)](StatusOr<kube::HttpResponse> answer) mutable {
-        held_.push_back([done = std::move(done), answer = std::move(answer)]() mutable {
-          done(std::move(answer));
-        });
-      });
+  return inner_->Send(std::move(request), timeout,
+                      [this, done = std::move(done)](StatusOr<kube::HttpResponse> answer) mutable {
+                        held_.emplace_back(std::move(done), std::move(answer));
+                      });
 }
 
 std::unique_ptr<kube::Transport::Stream> HoldingTransport::Open(kube::HttpRequest request,
@@ -34,7 +29,12 @@ std::unique_ptr<kube::Transport::Stream> HoldingTransport::Open(kube::HttpReques
 
 void HoldingTransport::LetGo() {
   holds_ = false;
-  for (Task& deliver : std::exchange(held_, {})) deliver();
+  for (auto& [done, answer] : std::exchange(held_, {})) done(std::move(answer));
+}
+
+void HoldingTransport::Lose() {
+  holds_ = false;
+  for (auto& [done, answer] : std::exchange(held_, {})) done(Unavailable("connection reset"));
 }
 
 SchedulerBed::SchedulerBed() {

@@ -2,6 +2,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "kube/client/client.h"
 #include "kube/client/in_process_transport.h"
@@ -11,7 +13,8 @@
 
 namespace koord::localcluster {
 
-// The network of a test: what the API server answers to a binding can be held back.
+// The network of a test: what the API server answers to a binding can be held back, to arrive late
+// or never.
 class HoldingTransport final : public kube::Transport {
  public:
   explicit HoldingTransport(std::shared_ptr<kube::Transport> inner) : inner_(std::move(inner)) {}
@@ -19,6 +22,7 @@ class HoldingTransport final : public kube::Transport {
   void Hold() { holds_ = true; }
   size_t held() const { return held_.size(); }
   void LetGo();
+  void Lose();
 
   std::shared_ptr<Call> Send(kube::HttpRequest request, Duration timeout, Done done) override;
   std::unique_ptr<Stream> Open(kube::HttpRequest request, StreamEvents events) override;
@@ -26,7 +30,7 @@ class HoldingTransport final : public kube::Transport {
  private:
   std::shared_ptr<kube::Transport> inner_;
   bool holds_ = false;
-  std::vector<Task> held_;
+  std::vector<std::pair<Done, StatusOr<kube::HttpResponse>>> held_;
 };
 
 // For tests: one scheduler that leads, as the local cluster configures it, and an API server.

@@ -17,6 +17,7 @@ using Cpus = std::vector<int32_t>;
 
 constexpr std::string_view kCpusetPolicy = "cpuset";
 constexpr std::string_view kQuotaPolicy = "cfsQuota";
+constexpr Duration kMaxAge = std::chrono::seconds(60);
 
 Cpus Union(const Cpus& a, const Cpus& b) {
   Cpus all;
@@ -208,8 +209,18 @@ void CpuSuppress::RecoverCpuset() {
   if (all.empty()) return;
   const auto current = context_.host.cgroups().ReadCpuset(be_dir_);
   if (!current.ok()) return;
-  const BeTree tree = ReadBeTree();
-  const std::vector<std::string> root{tree.root};
+  BeTree tree = ReadBeTree();
+  const SteadyTime now = context_.clock.Steady();
+  if (*current == all && recovered_ == tree && now - recovered_at_ < kMaxAge) return;
+  recovered_ = tree;
+  recovered_at_ = now;
+  // Directories that have all of them by their parents' grace are left to their parents.
+  const auto has_all = [&](const std::string& dir) {
+    const auto cpus = context_.host.cgroups().ReadCpuset(dir);
+    return cpus.ok() && *cpus == all;
+  };
+  std::vector<std::string> root{tree.root};
+  for (auto* dirs : {&root, &tree.pods, &tree.containers}) std::erase_if(*dirs, has_all);
   WriteCpusets({&root, &tree.pods, &tree.containers}, *current, all);
   suppressed_.Remove({context_.node_name, kCpusetPolicy});
 }

@@ -28,6 +28,7 @@ class CpuSuppress final : public QosStrategy {
     std::string root;
     std::vector<std::string> pods;
     std::vector<std::string> containers;
+    bool operator==(const BeTree&) const = default;
   };
 
   void Suppress(const api::ResourceThresholdStrategy& strategy);
@@ -55,6 +56,8 @@ class CpuSuppress final : public QosStrategy {
   ProblemLog problems_;
   const std::string be_dir_;
   bool quota_recovered_ = false;
+  BeTree recovered_;  // what was given all CPUs the last time
+  SteadyTime recovered_at_{};
   metrics::Gauges& suppressed_;
   metrics::Gauge& ls_used_;
   metrics::Gauge& be_used_;
