@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
 #include "koordlet/hooks/hook_fixture_testing.h"
 #include "koordlet/hooks/nri/nri_hooks.h"
 #include "koordlet/hooks/oom_score/oom_score.h"
@@ -104,7 +105,9 @@ TEST(OomScoreHook, NobodyHidesFromTheKernelAndTheKubeletsValueComesBack) {
   const int32_t pid = 77;
   node.machine.SetProcesses(node.machine.ContainerDir(*pod, "a"), std::span(&pid, 1));
   node.machine.proc().Set("77/oom_score_adj", "500\n");
-  const auto score = [&] { return node.machine.proc().Read("77/oom_score_adj").value(); };
+  const auto score = [&] {
+    return std::string(Trim(node.machine.proc().Read("77/oom_score_adj").value()));
+  };
   node.Sync();
   EXPECT_EQ(score(), "500") << "half of the memory: the kubelet's own value";
   node.pods = {TestPod(fmt::format(fmt::runtime(kOomPod), "900"))};
