@@ -195,7 +195,7 @@ void Koordlet::StartCollecting() {
 }
 
 void Koordlet::StartActing() {
-  LOG_INFO("Usage is measured, starting to act", {"node", options_.node_name});
+  LOG_V(1, "Usage is measured, starting to act", {"node", options_.node_name});
   phase_ = Phase::kActing;
   predictor_.Start();
   qos_.Start();
