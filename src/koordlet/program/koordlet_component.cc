@@ -12,7 +12,7 @@
 #include "koordlet/metrics/gpu/nvml.h"
 #include "koordlet/qos/evictor/api_evictor.h"
 #include "koordlet/qos/evictor/runtime_evictor.h"
-#include "koordlet/runtime/cri_container_stopper.h"
+#include "koordlet/runtime/cri/cri_container_stopper.h"
 #include "koordlet/runtime/runtime_sockets.h"
 #include "kube/client/http_transport.h"
 
