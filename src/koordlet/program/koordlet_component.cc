@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/metrics/process_metrics.h"
+#include "base/trim_memory.h"
 #include "koordlet/hooks/tc_network_qos/process_network_control.h"
 #include "koordlet/host/directory_tree.h"
 #include "koordlet/host/discovery.h"
@@ -230,7 +231,10 @@ void KoordletComponent::Serve(component::ComponentApi& api, const FeatureGates& 
 
 void KoordletComponent::Start(Task ready) {
   watches_->Start();
-  koordlet_->Start(std::move(ready));
+  koordlet_->Start([ready = std::move(ready)]() mutable {
+    TrimMemory();  // the budget is for a node that runs, not for one that starts
+    ready();
+  });
 }
 
 void KoordletComponent::Stop(Task done) {
