@@ -41,9 +41,9 @@ class Process {
   StatusOr<int> Run(const Program::Make& make) {
     RETURN_IF_ERROR(Connect());
     AddFeatureGatesMetrics(api_.metrics(), gates_);
-    Environment environment{loop_,      *client_,    ComponentClientOptions(),
-                            transport_, api_,        gates_,
-                            identity_,  TrueRandom()};
+    Environment environment{loop_,      *client_,     ComponentClientOptions(),
+                            transport_, api_,         gates_,
+                            identity_,  TrueRandom(), loop_};
     ASSIGN_OR_RETURN(component_, make(environment));
     if (component_ == nullptr) return 0;
     runner_ =

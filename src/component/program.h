@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/asio_loop.h"
 #include "base/event_loop.h"
 #include "base/status.h"
 #include "component/component_api.h"
@@ -24,6 +25,7 @@ struct Environment {
   const FeatureGates& gates;
   std::string identity;  // of this replica: "<host>_<uuid>"
   uint64_t seed;         // unlike that of any other run
+  AsioLoop& asio_loop;   // the same loop, for those with sockets and files of their own
 };
 
 // A component as a program: reads the command line, serves, is elected, runs until SIGTERM or
