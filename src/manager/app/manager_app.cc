@@ -47,8 +47,7 @@ ManagerApp::ManagerApp(kube::Client& client, Options options)
                 return RecorderFor(component);
               }),
       context_{client_, informers_, config_},
-      is_leader_(metrics_.AddGauge("koordinator_manager_is_leader",
-                                   "1 while this instance leads")),
+      is_leader_(metrics_.AddGauge("koordinator_manager_is_leader", "1 while this instance leads")),
       stopping_(client.loop()) {
   MakeControllers();
   if (options_.api != nullptr) Serve(*options_.api);

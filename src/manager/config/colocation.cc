@@ -35,7 +35,8 @@ std::optional<ColocationStrategy> OwnStrategyOf(const kube::Node& node) {
 
 void AddSources(StrategySources& sources, const ColocationStrategy& given,
                 const std::string& source) {
-  for (const auto& [member, value] : kube::Encode(given).as_object()) {
+  const kube::Json encoded = kube::Encode(given);
+  for (const auto& [member, value] : encoded.as_object()) {
     sources.insert_or_assign(std::string(std::string_view(member)), source);
   }
 }
