@@ -85,6 +85,22 @@ void ManagerApp::Serve(component::ComponentApi& api) {
   api.AddRoute("GET", "/all-metrics", [this, text, &api](const RouteRequest&) {
     return text(api.metrics().Text() + metrics_.Text());
   });
+  if (node_resources_ == nullptr) return;
+  api.AddRoute("GET", "/apis/v1/explain/nodes/{node}", [this](const RouteRequest& request) {
+    return ExplainNode(std::string(request.Param("node")), request.Query("resource"));
+  });
+}
+
+kube::HttpResponse ManagerApp::ExplainNode(const std::string& node, std::string_view resource) {
+  const auto refuse = [](int code, std::string_view why) {
+    return component::JsonResponse(code, {{"message", why}});
+  };
+  if (!leads_) return refuse(503, "the instance is not leader");
+  if (!synced()) return refuse(503, "the instance is still learning about the cluster");
+  const auto explanation = node_resources_->Explain(node, resource);
+  if (explanation.ok()) return component::JsonResponse(200, kube::Encode(*explanation));
+  const bool unknown = explanation.status().code() == absl::StatusCode::kNotFound;
+  return refuse(unknown ? 404 : 400, Message(explanation.status()));
 }
 
 kube::EventRecorder& ManagerApp::RecorderFor(std::string_view component) {

@@ -65,6 +65,7 @@ class ManagerApp {
  private:
   void MakeControllers();
   void Serve(component::ComponentApi& api);
+  kube::HttpResponse ExplainNode(const std::string& node, std::string_view resource);
   void Begin();
   kube::EventRecorder& RecorderFor(std::string_view component);
   void FinishWhenIdle();

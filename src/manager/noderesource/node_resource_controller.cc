@@ -121,6 +121,17 @@ std::optional<NodeDecision> NodeResourceController::Decide(const std::string& na
   return DecideNode(FactsOf(*node), *config, options_);
 }
 
+StatusOr<ResourceExplanation> NodeResourceController::Explain(const std::string& name,
+                                                              std::string_view resource) {
+  const auto node = informers().nodes.Get({"", name});
+  if (node == nullptr) return NotFound("cannot find node {}", name);
+  const SloConfig* config = context().config.config();
+  if (config == nullptr || !config->colocation) {
+    return FailedPrecondition("there is no readable colocation-config");
+  }
+  return ExplainResource(FactsOf(*node), *config, options_, resource);
+}
+
 void NodeResourceController::Reconcile(const std::string& name, kube::WorkQueue::Finish done) {
   const kube::ObjectKey key{"", name};
   const auto round = std::make_shared<Round>();

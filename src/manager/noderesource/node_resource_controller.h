@@ -6,6 +6,7 @@
 #include "base/string_map.h"
 #include "manager/cluster/node_controller.h"
 #include "manager/cluster/own_writes.h"
+#include "manager/noderesource/explain.h"
 #include "manager/noderesource/node_decision.h"
 #include "manager/noderesource/node_patch.h"
 
@@ -24,6 +25,8 @@ class NodeResourceController final : public NodeController {
 
   // What would be decided about a node now; nothing if there is no such node or no configuration.
   std::optional<NodeDecision> Decide(const std::string& node);
+  // Why it offers as much of a resource as it does.
+  StatusOr<ResourceExplanation> Explain(const std::string& node, std::string_view resource);
 
  private:
   // The writes of one look at a node.
