@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/asio_loop.h"
 #include "base/event_loop.h"
@@ -39,6 +40,7 @@ class Program {
     ClientOptions client;
     LeaderElectionConfig leader_election;
     PlainServingOptions plain;
+    std::vector<PlainServingOptions> further_plain;  // the same, at further addresses
     SecureServingOptions secure;
     LoggingOptions logging;
     bool profiling = true;

@@ -11,12 +11,6 @@ namespace {
 
 using kube::Json;
 
-std::vector<std::string> Texts(const Json& list) {
-  std::vector<std::string> texts;
-  for (const Json& each : list.as_array()) texts.emplace_back(each.as_string());
-  return texts;
-}
-
 std::string PermissionFor(const std::string& request) {
   const size_t blank = request.find(' ');
   const std::string method = request.substr(0, blank);
@@ -82,6 +76,12 @@ std::set<std::string> IdlePermissions(std::set<std::string> allowed,
     if (permission.starts_with("watch ")) allowed.erase("list " + permission.substr(6));
   }
   return allowed;
+}
+
+std::vector<std::string> Texts(const Json& list) {
+  std::vector<std::string> texts;
+  for (const Json& each : list.as_array()) texts.emplace_back(each.as_string());
+  return texts;
 }
 
 }  // namespace koord::localcluster

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kube/http.h"
+#include "kube/json.h"
 
 // What a component asks of the API server, and what its role allows it.
 namespace koord::localcluster {
@@ -28,5 +29,8 @@ std::set<std::string> PermissionsIn(const std::string& file);
 // whoever watches may list.
 std::set<std::string> IdlePermissions(std::set<std::string> allowed,
                                       const std::set<std::string>& used);
+
+// The strings of an array.
+std::vector<std::string> Texts(const kube::Json& list);
 
 }  // namespace koord::localcluster

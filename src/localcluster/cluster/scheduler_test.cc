@@ -122,12 +122,6 @@ class SchedulerTest : public testing::Test, public World {
   std::vector<std::string> log_;
 };
 
-std::vector<std::string> Texts(const Json& list) {
-  std::vector<std::string> texts;
-  for (const Json& each : list.as_array()) texts.emplace_back(std::string_view(each.as_string()));
-  return texts;
-}
-
 // ---- Explaining
 
 TEST_F(SchedulerTest, ExplainsWhyAPodIsPending) {

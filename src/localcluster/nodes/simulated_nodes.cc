@@ -13,7 +13,7 @@ SimulatedNodes::SimulatedNodes(ControllerContext& context, kube::Client& reports
       adopt_(options.adopt),
       machines_(options.nodes),
       planned_(machines_.Names()),
-      registrar_(context, machines_),
+      registrar_(context, machines_, options.make_node_metrics),
       runner_(context, machines_, options.times),
       reporter_(reports, context.informers, machines_, std::move(options.load), options.seed) {}
 

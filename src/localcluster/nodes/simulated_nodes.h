@@ -18,6 +18,8 @@ struct SimulatedNodesOptions {
   std::vector<PlannedNode> nodes;
   // Also runs the pods of Nodes that others have made.
   bool adopt = false;
+  // Also makes the NodeMetrics that they report into, where no koord-manager does.
+  bool make_node_metrics = true;
   LoadModels load;
   PodRunner::Times times;
   uint64_t seed = 1;
