@@ -472,9 +472,9 @@ TEST_F(ManagerTest, MeasuresItself) {
       const char* line : {
           R"(slo_controller_node_extended_resource_allocatable_internal{node="a",resource="kubernetes.io/batch-cpu",unit="integer"} 50)",
           R"(slo_controller_node_extended_resource_allocatable_internal{node="a",resource="kubernetes.io/mid-cpu",unit="integer"} 0)",
-          R"(slo_controller_node_resource_reconcile_count{status="succeeded",reason="updateNodeStatus"} 1)",
-          R"(slo_controller_nodemetric_reconcile_count{status="succeeded",reason="createNodeMetric"} 1)",
-          R"(slo_controller_nodeslo_reconcile_count{status="succeeded",reason="createNodeSLO"} 1)",
+          R"(slo_controller_node_resource_reconcile_count{reason="updateNodeStatus",status="succeeded"} 1)",
+          R"(slo_controller_nodemetric_reconcile_count{reason="createNodeMetric",status="succeeded"} 1)",
+          R"(slo_controller_nodeslo_reconcile_count{reason="createNodeSLO",status="succeeded"} 1)",
           "koordinator_manager_is_leader 1",
       }) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
