@@ -39,7 +39,7 @@ class KoordletInClusterTest : public testing::Test {
   KoordletInClusterTest() {
     LocalClusterOptions options;
     options.nodes = 0;
-    options.without = {"nodes", "scheduler"};
+    options.without = {"nodes", "scheduler", "manager"};
     cluster_ = *LocalCluster::Start(loop_, options);
     EXPECT_TRUE(loop_.RunUntil([&] { return cluster_->ready(); }, 1min));
     recording_ = std::make_unique<Recording>(cluster_->handler());
