@@ -29,7 +29,8 @@ StatusOr<PlainServingOptions> ParseListenAddress(std::string_view flag, std::str
 
 ManagerOptions::ManagerOptions(Program& program) : program_(program) {
   program.options().leader_election.election.lease = {"koordinator-system", "koordinator-manager"};
-  program.options().secure.port = 0;
+  program.options().client.qps = qps_;
+  program.options().client.burst = burst_;
   AddFlags();
   program.BeforeStart([this] { return Prepare(); });
 }
