@@ -107,8 +107,8 @@ kube::EventRecorder& ManagerApp::RecorderFor(std::string_view component) {
   const auto it = recorders_.find(component);
   if (it != recorders_.end()) return *it->second;
   const std::string name(component);
-  auto recorder =
-      kube::MakeCoreEventRecorder(client_, {.component = name, .host = {}, .seed = options_.seed});
+  auto recorder = kube::MakeCoreEventRecorder(
+      client_, {.component = name, .host = {}, .seed = options_.seed + recorders_.size()});
   return *recorders_.emplace(name, std::move(recorder)).first->second;
 }
 
