@@ -80,6 +80,7 @@ Status SetPriorityClass(const std::string& name, const ProfileTarget& target, Js
 
 Status ApplyToPodSpec(const ClusterColocationProfileSpec& spec, const ProfileTarget& target) {
   if (target.pod_spec == nullptr) return absl::OkStatus();
+  if (spec.scheduler_name.empty() && spec.priority_class_name.empty()) return absl::OkStatus();
   Json* pod_spec = target.pod_spec(target.object);
   if (pod_spec == nullptr || !pod_spec->is_object()) return absl::OkStatus();
   if (!spec.scheduler_name.empty()) pod_spec->get_object()["schedulerName"] = spec.scheduler_name;
@@ -87,17 +88,16 @@ Status ApplyToPodSpec(const ClusterColocationProfileSpec& spec, const ProfileTar
   return SetPriorityClass(spec.priority_class_name, target, *pod_spec);
 }
 
-// True if the list changed.
-StatusOr<bool> Translate(api::PriorityBand band, json::object& holder, std::string_view member) {
+Status Translate(api::PriorityBand band, json::object& holder, std::string_view member) {
   Json* value = holder.if_contains(member);
-  if (value == nullptr || !value->is_object()) return false;
+  if (value == nullptr || !value->is_object()) return absl::OkStatus();
   if (!value->get_object().contains(kube::kCpu) && !value->get_object().contains(kube::kMemory)) {
-    return false;
+    return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(kube::ResourceList resources, kube::Decode<kube::ResourceList>(*value));
   api::TranslateResources(band, resources);
   *value = kube::Encode(resources);
-  return true;
+  return absl::OkStatus();
 }
 
 // A limit without a request is the request.
@@ -119,8 +119,7 @@ Status RewriteContainers(api::PriorityBand band, Json& pod, std::string_view mem
     Json* resources = kube::Find(container, {"resources"});
     if (resources == nullptr || !resources->is_object()) continue;
     for (const char* list : {"requests", "limits"}) {
-      ASSIGN_OR_RETURN(const bool changed, Translate(band, resources->get_object(), list));
-      (void)changed;
+      RETURN_IF_ERROR(Translate(band, resources->get_object(), list));
     }
     RequestWhatIsLimited(resources->get_object(), api::TranslateResource(band, kube::kCpu));
     RequestWhatIsLimited(resources->get_object(), api::TranslateResource(band, kube::kMemory));
@@ -255,7 +254,7 @@ Status RewriteResources(Json& pod) {
   RETURN_IF_ERROR(RewriteContainers(band, pod, "containers"));
   Json* spec = kube::Find(pod, {"spec"});
   if (spec == nullptr || !spec->is_object()) return absl::OkStatus();
-  return Translate(band, spec->get_object(), "overhead").status();
+  return Translate(band, spec->get_object(), "overhead");
 }
 
 StatusOr<bool> ApplyToPod(const PodProfileContext& context, Random& random, Json& pod) {
@@ -286,12 +285,13 @@ StatusOr<bool> ApplyToReservation(const PodProfileContext& context, Random& rand
                                if (pod_template == nullptr || !pod_template->is_object()) {
                                  return nullptr;
                                }
-                               return &kube::At(*pod_template, {"spec"});
+                               Json& spec = kube::At(*pod_template, {"spec"});
+                               if (spec.is_null()) spec = json::object();
+                               return &spec;
                              },
                              .priority_class = context.priority_class,
                              .type = &ReservationType()};
-  ASSIGN_OR_RETURN(const AppliedProfiles applied, ApplyProfiles(matched, target, random));
-  (void)applied;
+  RETURN_IF_ERROR(ApplyProfiles(matched, target, random).status());
   return true;
 }
 
