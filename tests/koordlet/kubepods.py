@@ -99,8 +99,8 @@ class Kubepods:
             for qos in QOS_CLASSES:
                 self._make(controller, f"kubepods/{qos}")
         self.write("memory", "kubepods", "memory.limit_in_bytes", MEMORY_LIMIT)
-        # Enough to run on a machine that does other work, and LS before BE.
-        self.write("cpu", "kubepods", "cpu.shares", 8192)
+        self.give_shares()
+        # LS comes before BE.
         self.write("cpu", "kubepods/burstable", "cpu.shares", 20480)
         self.write("cpu", "kubepods/besteffort", "cpu.shares", 2)
 
@@ -124,6 +124,10 @@ class Kubepods:
     def remove_pod(self, qos, uid):
         for controller in CONTROLLERS:
             remove_below(ROOT / controller / "kubepods" / qos / f"pod{uid}")
+
+    def give_shares(self, shares=8192):
+        """How much pods get on a machine that does other work."""
+        self.write("cpu", "kubepods", "cpu.shares", shares)
 
     def burn(self, directory, count=1):
         """Processes that use a whole CPU each, where they get one."""

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "clients"))
 
 from harness.api import Api, register_kind  # noqa: E402
 from harness.kubelet import condition, now, ready_node_status  # noqa: E402
-from kubepods import Kubepods, all_cpus, die_with_parent, read  # noqa: E402
+from kubepods import Kubepods, die_with_parent, read  # noqa: E402
 from run import LocalCluster  # noqa: E402
 from waiting import wait_until  # noqa: E402
 
@@ -196,7 +196,3 @@ def unix_time(text):
     """Seconds of a timestamp of the API, as time.monotonic() counts them."""
     moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
     return moment - time.time() + time.monotonic()
-
-
-def whole_machine():
-    return os.cpu_count(), all_cpus()
