@@ -103,7 +103,7 @@ class Machine:
         self._cluster = LocalCluster(koord, directory, (
             "--nodes", "0", "--without", "controllers", "nodes", "scheduler"))
         self.pods = {}  # by name: its cgroup
-        self.kubepods = None
+        self.kubepods, self._koordlets = None, []
         try:
             self._cluster.__enter__()
             self.kubepods = Kubepods()
@@ -114,21 +114,16 @@ class Machine:
             raise
 
     def close(self):
+        for koordlet in self._koordlets:
+            koordlet.kill()
         self._cluster.__exit__()
         if self.kubepods is not None:
             self.kubepods.close()
 
     def start(self):
         """A koordlet that has not measured anything yet."""
-        return Koordlet(self._koordlet, self._directory, self._cluster.kubeconfig)
-
-    def start_acting(self):
-        koordlet = self.start()
-        try:
-            wait_until(koordlet.acts, lambda: f"koordlet acts: {koordlet.end_of_log()}")
-        except BaseException:
-            koordlet.kill()
-            raise
+        koordlet = Koordlet(self._koordlet, self._directory, self._cluster.kubeconfig)
+        self._koordlets.append(koordlet)
         return koordlet
 
     def set_capacity(self, cpus, memory=64 << 30):

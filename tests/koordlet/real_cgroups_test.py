@@ -81,8 +81,10 @@ class RealCgroups(unittest.TestCase):
         return usage
 
     def start(self):
-        koordlet = self.machine.start_acting()
+        """A koordlet that runs its strategies."""
+        koordlet = self.machine.start()
         self.addCleanup(koordlet.kill)
+        wait_until(koordlet.acts, lambda: f"koordlet acts: {koordlet.end_of_log()}")
         return koordlet
 
     def be_formula(self, usage, begin, end, capacity=CAPACITY, threshold=THRESHOLD):
@@ -295,39 +297,51 @@ class RealCgroups(unittest.TestCase):
         self.assertEqual(pods["idle"]["cpu"], 0)
 
     def test_memory_eviction_takes_the_right_pod(self):
-        sizes = {"small": (32 << 20, "real-batch-low"), "large": (600 << 20, "real-batch-low"),
+        # In the order in which they have to go: by priority, then the largest first.
+        sizes = {"large": (600 << 20, "real-batch-low"), "small": (32 << 20, "real-batch-low"),
                  "important": (64 << 20, "real-batch-high")}
-        holders, pods = {}, {}
-        for name, (size, priority) in sizes.items():
-            pods[name], container = self.add_pod(name, "BE", priority=priority)
+        holders = {}
+        for name in sorted(sizes):
+            size, priority = sizes[name]
+            _, container = self.add_pod(name, "BE", priority=priority)
             holders[name] = self.tree.hold(container, size)
             self.addCleanup(holders[name].stop)
         self.add_pod("ls", "LS")
-        self.addCleanup(self.machine.set_capacity, CAPACITY)
+        usage = self.watch_usage()
         self.start()
         # Nine tenths are used, and 6 % of the whole must go: less than the large one has.
-        self.machine.set_capacity(CAPACITY, node_memory() * 100 // 90)
+        begin, capacity = time.monotonic(), node_memory() * 100 // 90
+        self.addCleanup(self.machine.set_capacity, CAPACITY)
+        self.machine.set_capacity(CAPACITY, capacity)
         self.machine.set_slo({"enable": True, "memoryEvictThresholdPercent": 85,
                               "memoryEvictLowerPercent": 84, "cpuSuppressThresholdPercent": 100})
 
         def evicted():
             items = self.machine.api.get("Pod", namespace="default")["items"]
-            left = {item["metadata"]["name"]: item["metadata"] for item in items}
-            return [name for name in (*sizes, "ls")
-                    if "deletionTimestamp" in left.get(name, {"deletionTimestamp": ""})]
+            left = [item["metadata"]["name"] for item in items
+                    if "deletionTimestamp" not in item["metadata"]]
+            return [name for name in (*sizes, "ls") if name not in left]
         found, took = wait_until(evicted, "a pod is evicted")
-        holders["large"].stop()
         self.machine.set_slo()
+        holders["large"].stop()
+        # Other work on the machine may need memory meanwhile.
+        most = usage.memory(begin, time.monotonic())[1] * 100 // capacity
+        release = capacity * (most - 84) // 100
+        expected = []
+        for name, (size, _) in sizes.items():
+            if release > 0:
+                expected.append(name)
+            release -= size
         say(f"memory is short: evicted {', '.join(found)} after {took:.1f} s")
-        self.assertEqual(found, ["large"])
+        self.assertEqual(found, expected[:len(found)])
 
         def told():
             events = self.machine.api.get("Event", namespace="default")["items"]
             return [e for e in events if e["reason"] == "evictPodSuccess"]
         events, _ = wait_until(told, "the eviction is told")
-        self.assertEqual([e["involvedObject"]["name"] for e in events], ["large"])
+        self.assertEqual(events[0]["involvedObject"]["name"], "large")
         self.assertIn("trigger by koordlet feature BEMemoryEvict", events[0]["message"])
-        self.assertEqual(evicted(), ["large"])
+        self.assertNotIn("ls", evicted())
 
     def test_cost_with_110_pods(self):
         for i in range(110):
@@ -369,11 +383,15 @@ def main():
             print(f"skipped: {name}: {reason}")
         return SKIPPED
     RealCgroups.koord, RealCgroups.koordlet = sys.argv.pop(1), sys.argv.pop(1)
-    # The harness keeps its connections until the end.
-    done = unittest.main(verbosity=2, exit=False, warnings="ignore")
-    return 0 if done.result.wasSuccessful() else 1
+    try:  # the harness keeps its connections until the end, which is no reason to warn
+        done = unittest.main(verbosity=2, exit=False, warnings="ignore")
+        return 0 if done.result.wasSuccessful() else 1
+    except KeyboardInterrupt:
+        return 1
+    finally:
+        RealCgroups.doClassCleanups()
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())
