@@ -1,11 +1,9 @@
 """A cluster's view of this machine: an API server with its Node, and koordlet as a process."""
 
 import datetime
-import http.client
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,9 +12,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "clients"))
 
 from harness.api import Api, register_kind  # noqa: E402
 from harness.kubelet import condition, now, ready_node_status  # noqa: E402
+from harness.program import ask, free_port  # noqa: E402
 from kubepods import Kubepods, die_with_parent, read  # noqa: E402
 from run import LocalCluster  # noqa: E402
-from waiting import wait_until  # noqa: E402
 
 NODE = "this-machine"
 SLO_API = "slo.koordinator.sh/v1alpha1"
@@ -27,22 +25,16 @@ PRIORITIES = {"real-batch-low": 5100, "real-batch-high": 5900}
 GATES = "BEMemoryEvict=true,RdtResctrl=false"
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 class Koordlet:
     """A running koordlet."""
 
     def __init__(self, program, directory, kubeconfig):
         self.port = free_port()
-        self.log = directory / "koordlet.log"
+        self.log = directory / f"koordlet-{self.port}.log"
         for name in ("var-run", "kubelet", "hooks", "xpu"):
             (directory / name).mkdir(exist_ok=True)
         environment = {**os.environ, "NODE_NAME": NODE, "agent_mode": "hostMode"}
-        with open(self.log, "ab") as log:
+        with open(self.log, "wb") as log:
             self.child = subprocess.Popen(
                 [program, f"--kubeconfig={kubeconfig}", f"--addr=127.0.0.1:{self.port}", "--v=2",
                  "--pods-from-api-server", "--disable-query-kubelet-config", "--only-evict-by-api",
@@ -56,16 +48,7 @@ class Koordlet:
                 preexec_fn=die_with_parent)
 
     def get(self, path):
-        """(status, text), or (0, "") if nobody answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        try:
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-        except OSError:
-            return 0, ""
-        finally:
-            connection.close()
+        return ask(self.port, path)
 
     def acts(self):
         """Whether it has measured usage and runs its strategies."""
@@ -90,6 +73,11 @@ class Koordlet:
         """Ends it as a cluster does, and returns its exit status."""
         self.child.send_signal(signal.SIGTERM)
         return self.child.wait(60)
+
+    def complaints(self):
+        """Warnings and errors of its log."""
+        lines = self.log.read_text(errors="replace").split("\n")
+        return [line for line in lines if line[:1] in ("W", "E", "F")]
 
     def end_of_log(self):
         return self.log.read_text(errors="replace")[-4000:]

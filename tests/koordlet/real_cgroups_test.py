@@ -170,6 +170,7 @@ class RealCgroups(unittest.TestCase):
         say(f"policy off: defaults {took:.1f} s later")
         self.assertEqual(koordlet.stop(), 0)
         self.assertTrue(self.has_defaults(self.machine.pods["be"], be), "stopping changes nothing")
+        self.assertEqual(koordlet.complaints(), [])
 
     def test_cpus_of_be_follow_what_ls_uses(self):
         _, ls = self.add_pod("ls", "LS")

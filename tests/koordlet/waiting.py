@@ -1,18 +1,15 @@
 """Waiting for conditions."""
 
-import threading
-import time
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "clients"))
+
+from harness import program  # noqa: E402
 
 DEADLINE_S = 60
-TICK_S = 0.05
 
 
 def wait_until(condition, what, deadline=DEADLINE_S):
-    """Returns what the condition gives as soon as that is true, and the seconds it took."""
-    begin = time.monotonic()
-    tick = threading.Event()
-    while not (result := condition()):
-        if time.monotonic() > begin + deadline:
-            raise AssertionError(f"not within {deadline} s: {what() if callable(what) else what}")
-        tick.wait(TICK_S)
-    return result, time.monotonic() - begin
+    """What the condition gives as soon as that is true, and the seconds it took."""
+    return program.wait_until(condition, what, deadline)
