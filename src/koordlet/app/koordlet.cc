@@ -206,7 +206,8 @@ void Koordlet::StartActing() {
 
 void Koordlet::OnNode(std::shared_ptr<const kube::Node> node) {
   if (node == nullptr) return;  // it comes back, or nobody will ask us any more
-  if (parts_.kubelet != nullptr) {
+  const bool asks_kubelet = !options_.pods_from_api_server || options_.ask_kubelet_config;
+  if (parts_.kubelet != nullptr && asks_kubelet) {
     const Status found = parts_.kubelet->SetNode(*node);
     if (!found.ok()) LOG_ERROR("The kubelet cannot be reached", {"err", found});
     if (found.ok() && kubelet_pods_ != nullptr && phase_ != Phase::kStopped) {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <type_traits>
 
@@ -203,6 +204,8 @@ Status MetricStore::Save(const std::string& directory) const {
   const MetricStoreState& state = *state_;
   const std::string path = PathIn(directory);
   const std::string temporary = path + ".tmp";
+  std::error_code ignored;  // opening the file says what is wrong
+  std::filesystem::create_directories(directory, ignored);
   FileWriter out(temporary);
   out.Bytes(kMagic.data(), kMagic.size());
   out.Value(FileHeader{.series_count = static_cast<uint32_t>(state.series.size()),

@@ -339,8 +339,15 @@ TEST_F(MetricFileTest, FilesOfAnotherTimeLoadNothing) {
   }
 }
 
-TEST_F(MetricFileTest, ADirectoryThatIsNotThereIsAnError) {
-  EXPECT_FALSE(store_.Save(directory_.File("none")).ok());
+TEST_F(MetricFileTest, TheDirectoryIsMade) {
+  const std::string fresh = directory_.File("new/data");
+  ASSERT_TRUE(store_.Save(fresh).ok());
+  EXPECT_TRUE(store_.Load(fresh).ok());
+}
+
+TEST_F(MetricFileTest, ADirectoryThatCannotBeMadeIsAnError) {
+  ASSERT_TRUE(store_.Save(directory_.path()).ok());
+  EXPECT_FALSE(store_.Save(directory_.File("metrics.bin")).ok()) << "that is a file";
 }
 
 }  // namespace

@@ -406,5 +406,35 @@ spec: {containers: [{name: a, resources: {limits: {cpu: 1}}}, {name: b, resource
   EXPECT_EQ(rig.Get(CgroupFile::kCpuQuota, rig.machine.PodDir(pod)), before);
 }
 
+TEST(CpuBurstTest, ACrashBetweenPodAndContainerLeavesNothingBehind) {
+  for (const bool was_raising : {true, false}) {
+    QosRig rig({.version = CgroupVersion::kV1, .anolis = true});
+    const kube::Pod& pod = rig.AddPod(R"(
+metadata: {name: ls, labels: {koordinator.sh/qosClass: LS}}
+spec: {containers: [{name: a, resources: {limits: {cpu: 1}}}, {name: b, resources: {limits: {cpu: 1}}}]}
+)");
+    const auto set = [&](const std::string& dir, std::string_view quota) {
+      const Update update{CgroupTarget{CgroupFile::kCpuQuota, dir}, std::string(quota), {}};
+      ASSERT_TRUE(rig.executor.ApplyNow(update).ok());
+    };
+    const std::string a = rig.machine.ContainerDir(pod, "a");
+    const std::string b = rig.machine.ContainerDir(pod, "b");
+    const std::string dir = rig.machine.PodDir(pod);
+    set(dir, "300000");  // 60000 more than its containers have
+    set(b, "140000");
+    api::NodeSloSpec slo = QuietSlo();
+    slo.cpu_burst_strategy->policy = "auto";
+    rig.SetSlo(slo);
+    QosManager manager(rig.loop, rig.Context());
+    rig.loop.Advance(1s);
+    rig.metrics.Append({Metric::kNodeCpu}, 1);
+    rig.metrics.Append({Metric::kContainerThrottled, "ls-a"}, was_raising ? 1 : 0);
+    manager.RunOnce();
+    EXPECT_EQ(rig.Get(CgroupFile::kCpuQuota, a), was_raising ? "120000" : "100000");
+    EXPECT_EQ(rig.Get(CgroupFile::kCpuQuota, b), "140000");
+    EXPECT_EQ(rig.Get(CgroupFile::kCpuQuota, dir), was_raising ? "260000" : "240000");
+  }
+}
+
 }  // namespace
 }  // namespace koord::koordlet

@@ -77,7 +77,7 @@ void CpuBurst::Run() {
   const SharePool pool = scales ? ReadSharePool() : SharePool::kUnknown;
   for (Pod& pod : plan_) {
     ScaleQuotas(pod, pool);
-    if (is_new && !pod.config.scales_quota()) RestorePodQuota(pod);
+    if (is_new) RestorePodQuota(pod);
   }
   if (std::exchange(changed_, false) || is_new) Publish();
 }
@@ -108,8 +108,8 @@ CpuBurst::Pod CpuBurst::PlanPod(const NodePod& pod, StringMap<Container>& known)
     c.name = container.spec->name;
     c.is_running = container.is_running;
     c.limit_milli = CpuLimitOf(*container.spec);
-    const int64_t base = c.limit_milli > 0 ? QuotaOfMilli(c.limit_milli).value() : 0;
-    if (std::exchange(c.base, base) != base) c.quota.reset();
+    c.base = c.limit_milli > 0 ? QuotaOfMilli(c.limit_milli).value() : 0;
+    c.quota.reset();  // whoever changed the pod may have changed it, too
     c.burst = StaticBurst(c.limit_milli, plan.config);
     plan.burst = std::min(Plus(plan.burst, c.burst), kMaxBurstMicros);
     plan.containers.push_back(std::move(c));
@@ -169,8 +169,12 @@ SharePool CpuBurst::ReadSharePool() const {
 }
 
 void CpuBurst::ScaleQuotas(Pod& pod, SharePool pool) {
+  // The pod's quota follows from all of them.
   for (Container& c : pod.containers) {
-    if (c.is_running && c.base > 0) ScaleQuota(pod, c, pool);
+    if (IsScaled(c)) ReadQuota(c);
+  }
+  for (Container& c : pod.containers) {
+    if (IsScaled(c)) ScaleQuota(pod, c, pool);
   }
 }
 
@@ -191,8 +195,11 @@ void CpuBurst::ScaleQuota(const Pod& pod, Container& c, SharePool pool) {
   const auto of_pod = context_.host.cgroups().ReadCpuQuota(pod_dir);
   const auto write_pod = [&] {
     if (!of_pod.ok() || of_pod->unlimited() || of_pod->value() <= 0) return true;
-    const int64_t wanted = Plus(of_pod->value(), target - *current);
-    return WriteQuota(*pod.pod, nullptr, pod_dir, std::max(wanted, c.base));
+    // Not the pod's own plus the step, which would keep what a crash between two writes has left.
+    const int64_t wanted = pod.base.unlimited()
+                               ? std::max(Plus(of_pod->value(), target - *current), c.base)
+                               : Plus(QuotaAround(pod, &c), target - c.base);
+    return WriteQuota(*pod.pod, nullptr, pod_dir, wanted);
   };
   // At no moment may the container have more than its pod.
   if (target > *current && !write_pod()) return;
@@ -222,6 +229,7 @@ std::optional<int64_t> CpuBurst::ReadQuota(Container& c) {
   const SteadyTime now = context_.clock.Steady();
   if (c.quota && now - c.quota_read < kQuotaMaxAge) return c.quota;
   c.quota.reset();
+  c.last_quota.reset();
   const auto read = context_.host.cgroups().ReadCpuQuota(c.dir);
   // One without a quota was set free by somebody else, who may have bound it to processors.
   if (!read.ok() || read->unlimited() || read->value() <= 0) return std::nullopt;
@@ -230,12 +238,22 @@ std::optional<int64_t> CpuBurst::ReadQuota(Container& c) {
   return c.quota;
 }
 
+int64_t CpuBurst::QuotaAround(const Pod& pod, const Container* but) {
+  int64_t quota = pod.base.value();
+  for (const Container& c : pod.containers) {
+    if (&c != but && IsScaled(c)) quota = Plus(quota, c.last_quota.value_or(c.base) - c.base);
+  }
+  return quota;
+}
+
 void CpuBurst::RestorePodQuota(const Pod& pod) {
-  // A container that has ended while its quota was raised takes its part of the pod's quota along.
+  // A container that has ended while its quota was raised takes its part of the pod's quota along,
+  // and koordlet may have ended between the container and the pod.
   if (pod.base.unlimited()) return;
   const auto read = context_.host.cgroups().ReadCpuQuota(pod.pod->dir);
-  if (!read.ok() || read->unlimited() || *read <= pod.base) return;
-  WriteQuota(*pod.pod, nullptr, pod.pod->dir, pod.base.value());
+  const int64_t wanted = std::max(QuotaAround(pod, nullptr), pod.base.value());
+  if (!read.ok() || read->unlimited() || read->value() <= wanted) return;
+  WriteQuota(*pod.pod, nullptr, pod.pod->dir, wanted);
 }
 
 bool CpuBurst::WriteQuota(const NodePod& pod, const Container* container, const std::string& dir,

@@ -38,7 +38,7 @@ class CpuBurst final : public QosStrategy {
     // What the file was seen to hold, for a while: nobody else is expected to write it.
     std::optional<int64_t> quota;
     SteadyTime quota_read{};
-    std::optional<int64_t> last_quota;  // for metrics
+    std::optional<int64_t> last_quota;  // that was read or written
     std::optional<BurstLimiter> limiter;
   };
   struct Pod {
@@ -48,6 +48,9 @@ class CpuBurst final : public QosStrategy {
     int64_t burst = 0;
     std::vector<Container> containers;
   };
+
+  // Whether there is a quota to raise.
+  static bool IsScaled(const Container& c) { return c.is_running && c.base > 0; }
 
   void Plan();
   Pod PlanPod(const NodePod& pod, StringMap<Container>& known) const;
@@ -61,6 +64,8 @@ class CpuBurst final : public QosStrategy {
   void ScaleQuota(const Pod& pod, Container& container, SharePool pool);
   bool LimiterAllows(const BurstConfig& config, Container& container);
   std::optional<int64_t> ReadQuota(Container& container);
+  // The kubelet's quota of the pod and what its containers, `but` one, have beyond theirs.
+  static int64_t QuotaAround(const Pod& pod, const Container* but);
   void RestorePodQuota(const Pod& pod);
   bool WriteQuota(const NodePod& pod, const Container* container, const std::string& dir,
                   int64_t quota);
