@@ -89,7 +89,7 @@ class Machine:
     def __init__(self, koord, koordlet, directory):
         self._koordlet, self._directory = koordlet, directory
         self._cluster = LocalCluster(koord, directory, (
-            "--nodes", "0", "--without", "controllers", "nodes", "scheduler"))
+            "--nodes", "0", "--without", "controllers", "manager", "nodes", "scheduler"))
         self.pods = {}  # by name: its cgroup
         self.kubepods, self._koordlets = None, []
         try:
