@@ -5,6 +5,7 @@ Everything is removed again, also what an earlier run has left that was killed.
 """
 
 import ctypes
+import fcntl
 import os
 import pathlib
 import signal
@@ -48,6 +49,17 @@ def read(path):
     return pathlib.Path(path).read_text().strip()
 
 
+def take_machine():
+    """What others cannot have while this holds it; None: another run of the test has it."""
+    held = os.open(ROOT / "cpu", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(held)
+        return None
+    return held
+
+
 def why_not():
     """What keeps the test from running here, or None."""
     if os.geteuid() != 0:
@@ -61,6 +73,8 @@ def why_not():
         kubepods = mounted / "kubepods"
         if kubepods.exists() and not (kubepods / MARK).exists():
             return f"{kubepods} exists: somebody else's pods run here"
+    if take_machine() is None:  # else it is held until the end
+        return "another run of this test has the machine"
     return None
 
 
