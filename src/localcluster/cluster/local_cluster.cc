@@ -12,6 +12,7 @@
 #include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/controllers/volumes/default_class.h"
+#include "localcluster/nodes/koordlet/node_koordlets.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/shared/shared_informers.h"
@@ -103,6 +104,10 @@ class LocalClusterImpl final : public LocalCluster {
     RETURN_IF_ERROR(options.load.SetDefault(options_.load));
     options.adopt = options_.adopt_nodes;
     options.seed = options_.seed;
+    if (options_.koordlet) {
+      koordlets_.emplace(reports_, informers_, options.load, options_.seed);
+      options.agents = &*koordlets_;
+    }
     nodes_.emplace(context_, reports_, std::move(options));
     return absl::OkStatus();
   }
@@ -116,6 +121,7 @@ class LocalClusterImpl final : public LocalCluster {
     if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
     informers_.Start();
     if (controllers_) controllers_->Start();
+    if (koordlets_) koordlets_->Start();
     if (nodes_) nodes_->Start();
     if (scheduler_) {
       scheduler_->Watch();
@@ -139,6 +145,7 @@ class LocalClusterImpl final : public LocalCluster {
   std::optional<ControllerManager> controllers_;
   component::ComponentApi scheduler_api_;
   std::unique_ptr<scheduler::SchedulerApp> scheduler_;
+  std::optional<NodeKoordlets> koordlets_;
   std::optional<SimulatedNodes> nodes_;
   bool started_ = false;
   Scope scope_;
