@@ -12,6 +12,7 @@
 #include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/controllers/volumes/default_class.h"
+#include "localcluster/nodes/koordlet/node_koordlets.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/shared/shared_informers.h"
@@ -121,6 +122,10 @@ class LocalClusterImpl final : public LocalCluster {
     options.adopt = options_.adopt_nodes;
     options.make_node_metrics = !manager_;
     options.seed = options_.seed;
+    if (options_.koordlet) {
+      koordlets_.emplace(reports_, informers_, options.load, options_.seed);
+      options.agents = &*koordlets_;
+    }
     nodes_.emplace(context_, reports_, std::move(options));
     return absl::OkStatus();
   }
@@ -134,6 +139,7 @@ class LocalClusterImpl final : public LocalCluster {
     if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
     informers_.Start();
     if (controllers_) controllers_->Start();
+    if (koordlets_) koordlets_->Start();
     if (nodes_) nodes_->Start();
     if (scheduler_) {
       scheduler_->Watch();
@@ -164,6 +170,7 @@ class LocalClusterImpl final : public LocalCluster {
   std::unique_ptr<scheduler::SchedulerApp> scheduler_;
   component::ComponentApi manager_api_;
   std::optional<manager::ManagerApp> manager_;
+  std::optional<NodeKoordlets> koordlets_;
   std::optional<SimulatedNodes> nodes_;
   bool started_ = false;
   Scope scope_;

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "localcluster/nodes/load_model.h"
 #include "localcluster/nodes/machines.h"
+#include "localcluster/nodes/node_agents.h"
 #include "localcluster/nodes/node_registrar.h"
 #include "localcluster/nodes/node_reporter.h"
 #include "localcluster/nodes/node_shape.h"
@@ -23,6 +24,8 @@ struct SimulatedNodesOptions {
   LoadModels load;
   PodRunner::Times times;
   uint64_t seed = 1;
+  // Outlives the nodes. Null: nothing runs on them but their kubelets.
+  NodeAgents* agents = nullptr;
 };
 
 // Machines that exist only as API objects: their Nodes, Leases, NodeResourceTopologies, Devices and
@@ -50,6 +53,7 @@ class SimulatedNodes {
 
   ControllerContext& context_;
   const bool adopt_;
+  NodeAgents* const agents_;
   Machines machines_;
   std::vector<std::string> planned_;
   NodeRegistrar registrar_;

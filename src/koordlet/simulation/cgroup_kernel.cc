@@ -1,4 +1,4 @@
-#include "koordlet/testing/cgroup_kernel.h"
+#include "koordlet/simulation/cgroup_kernel.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Whether the kernel that tests work with refuses and keeps what the real one does.
-#include "koordlet/testing/cgroup_kernel.h"
+#include "koordlet/simulation/cgroup_kernel.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
