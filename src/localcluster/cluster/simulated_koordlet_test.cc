@@ -23,7 +23,8 @@ class SimulatedKoordletTest : public testing::Test {
     options.shapes = {*ParseNodeShape("cpu=16,memory=64Gi,numa=1")};
     options.load = "flat=0.5";
     options.koordlet = true;
-    options.without = {"scheduler"};
+    // The tests say themselves what nodes offer, what is asked of them, and who runs there.
+    options.without = {"manager", "scheduler"};
     cluster_ = *LocalCluster::Start(loop_, options);
     EXPECT_TRUE(loop_.RunUntil([&] { return cluster_->ready(); }, 1min));
     OfferBatchResources();
