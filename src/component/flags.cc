@@ -18,7 +18,6 @@ namespace koord::component {
 namespace {
 
 constexpr size_t kHelpWidth = 100;
-constexpr int kUsageError = 1;  // what Kubernetes' programs exit with
 
 struct Flag {
   std::string names;  // "-v,--v"
@@ -90,6 +89,7 @@ StatusOr<bool> ParseBool(std::string_view text) {
 }
 
 struct Flags::Impl {
+  int usage_exit_code = 1;  // what Kubernetes' programs exit with
   std::string program, description;
   CLI::App app;
   std::deque<Group> groups;
@@ -321,6 +321,8 @@ void Flags::Accept(std::initializer_list<std::string_view> values,
   for (const std::string_view name : bools) impl_->Add({.names = std::string(name)});
 }
 
+void Flags::SetUsageExitCode(int code) { impl_->usage_exit_code = code; }
+
 void Flags::AddCheck(std::function<Status()> check) { impl_->checks.push_back(std::move(check)); }
 
 Flags::Outcome Flags::Read(int argc, const char* const* argv) {
@@ -339,7 +341,7 @@ Flags::Outcome Flags::Read(std::vector<std::string> arguments) {
   }
   if (status.ok()) return {.run = true};
   return {
-      .exit_code = kUsageError,
+      .exit_code = impl_->usage_exit_code,
       .err = fmt::format("{0}: {1}\n'{0} --help' lists the flags.\n", program(), Message(status))};
 }
 

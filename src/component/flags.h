@@ -62,6 +62,9 @@ class Flags {
   // Runs when everything was understood; an error ends the program as a wrong flag does.
   void AddCheck(std::function<Status()> check);
 
+  // What a command line that is not understood ends with; 1 unless set.
+  void SetUsageExitCode(int code);
+
   Outcome Read(int argc, const char* const* argv);
   Outcome Read(std::vector<std::string> arguments);
 

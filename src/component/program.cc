@@ -41,9 +41,9 @@ class Process {
   StatusOr<int> Run(const Program::Make& make) {
     RETURN_IF_ERROR(Connect());
     AddFeatureGatesMetrics(api_.metrics(), gates_);
-    Environment environment{loop_,      *client_,    ComponentClientOptions(),
-                            transport_, api_,        gates_,
-                            identity_,  TrueRandom()};
+    Environment environment{loop_,      *client_,     ComponentClientOptions(),
+                            transport_, api_,         gates_,
+                            identity_,  TrueRandom(), loop_};
     ASSIGN_OR_RETURN(component_, make(environment));
     if (component_ == nullptr) return 0;
     runner_ =
@@ -117,6 +117,12 @@ class Process {
       secure = {name_, options_.secure, static_cast<uint16_t>(options_.secure.port)};
     }
     ASSIGN_OR_RETURN(server_, ComponentServer::Start(loop_, api_, *auth_client_, plain, secure));
+    for (const PlainServingOptions& further : options_.further_plain) {
+      if (further.port == 0) continue;
+      const ComponentServer::Plain at{further.address, static_cast<uint16_t>(further.port)};
+      ASSIGN_OR_RETURN(auto server, ComponentServer::Start(loop_, api_, *auth_client_, at, {}));
+      further_servers_.push_back(std::move(server));
+    }
     return absl::OkStatus();
   }
 
@@ -136,6 +142,7 @@ class Process {
     exit_code_ = code;
     watchdog_ = nullptr;
     if (code != 0) return loop_.Stop();
+    for (const auto& server : further_servers_) server->Stop([] {});
     server_->Stop([this] { loop_.Stop(); });
   }
 
@@ -155,6 +162,7 @@ class Process {
   std::unique_ptr<Component> component_;
   std::unique_ptr<ComponentRunner> runner_;
   std::unique_ptr<ComponentServer> server_;
+  std::vector<std::unique_ptr<ComponentServer>> further_servers_;
   std::unique_ptr<Watchdog> watchdog_;
   boost::asio::signal_set signals_;
 };
@@ -187,6 +195,9 @@ StatusOr<bool> Program::Prepare() {
   }
   RETURN_IF_ERROR(Validate(options_.leader_election));
   RETURN_IF_ERROR(Validate(options_.plain));
+  for (const PlainServingOptions& further : options_.further_plain) {
+    RETURN_IF_ERROR(Validate(further));
+  }
   RETURN_IF_ERROR(Validate(options_.secure));
   return true;
 }

@@ -2,7 +2,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/asio_loop.h"
 #include "base/event_loop.h"
 #include "base/status.h"
 #include "component/component_api.h"
@@ -24,6 +26,7 @@ struct Environment {
   const FeatureGates& gates;
   std::string identity;  // of this replica: "<host>_<uuid>"
   uint64_t seed;         // unlike that of any other run
+  AsioLoop& asio_loop;   // the same loop, for those with sockets and files of their own
 };
 
 // A component as a program: reads the command line, serves, is elected, runs until SIGTERM or
@@ -37,6 +40,7 @@ class Program {
     ClientOptions client;
     LeaderElectionConfig leader_election;
     PlainServingOptions plain;
+    std::vector<PlainServingOptions> further_plain;  // the same, at further addresses
     SecureServingOptions secure;
     LoggingOptions logging;
     bool profiling = true;

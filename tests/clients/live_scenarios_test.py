@@ -30,7 +30,7 @@ WAITS = "name: waits\ngiven:\n" \
 
 class LiveScenarios(unittest.TestCase):
     program = None
-    nodes = ("--nodes", "0", "--adopt-nodes")
+    nodes = ("--nodes", "0", "--adopt-nodes", "--without", "manager")
 
     @classmethod
     def setUpClass(cls):

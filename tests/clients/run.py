@@ -77,10 +77,14 @@ def debian_kubectl():
     return subprocess.run([script], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
+# koord-manager would remove what tests make in the name of nodes that do not exist.
+ARGUMENTS = ("--nodes", "3", "--without", "manager")
+
+
 class LocalCluster:
     """A `koord up` that this run has started."""
 
-    def __init__(self, program, directory, arguments=("--nodes", "3")):
+    def __init__(self, program, directory, arguments=ARGUMENTS):
         self.kubeconfig = directory / "koord" / "kubeconfig"
         self._directory, self._log = directory, directory / "koord.log"
         with open(self._log, "wb") as log:

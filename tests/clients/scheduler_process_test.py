@@ -5,21 +5,19 @@
 """
 
 import collections
-import http.client
 import json
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))
 
+from harness import program  # noqa: E402
 from harness.api import Api  # noqa: E402
 from run import LocalCluster  # noqa: E402
 
@@ -31,12 +29,6 @@ ELECTION = ["--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3
             "--leader-elect-retry-period=200ms"]
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 def pod(name, cpu="100m", more=None, **spec):
     amounts = {"cpu": cpu, **(more or {})}
     container = {"name": "c", "image": "i", "resources": {"requests": amounts, "limits": amounts}}
@@ -44,38 +36,24 @@ def pod(name, cpu="100m", more=None, **spec):
             "spec": {"containers": [container], **spec}}
 
 
-def wait_until(condition, what, deadline=DEADLINE_S):
-    end = time.monotonic() + deadline
-    tick = threading.Event()
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {deadline} s: {what}")
-        tick.wait(0.05)
+def wait_until(condition, what):
+    program.wait_until(condition, what, DEADLINE_S)
 
 
 class Scheduler:
     """A running koord-scheduler."""
 
-    def __init__(self, program, directory, kubeconfig, arguments=()):
-        self.port = free_port()
+    def __init__(self, binary, directory, kubeconfig, arguments=()):
+        self.port = program.free_port()
         self.log = directory / f"scheduler-{self.port}.log"
         with open(self.log, "wb") as log:
             self.child = subprocess.Popen(
-                [program, f"--kubeconfig={kubeconfig}", f"--port={self.port}", "--secure-port=0",
+                [binary, f"--kubeconfig={kubeconfig}", f"--port={self.port}", "--secure-port=0",
                  "--address=127.0.0.1", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2",
                  *ELECTION, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def get(self, path, method="GET", body=None):
-        """(status, text), or (0, "") if nobody answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        try:
-            connection.request(method, path, body)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-        except OSError:
-            return 0, ""
-        finally:
-            connection.close()
+        return program.ask(self.port, path, method, body)
 
     def leads(self):
         return "leader_election_master_status{name=\"koord-scheduler\"} 1" in self.get("/metrics")[1]

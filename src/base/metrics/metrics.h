@@ -122,9 +122,10 @@ class Family final : public AnyFamily {
   }
 
   // Forgets a series, for example of an object that is gone. Nobody may use it any more.
-  void Remove(Values values) {
+  void Remove(Values values) { Remove(std::span(values.begin(), values.size())); }
+  void Remove(std::span<const std::string_view> values) {
     const std::lock_guard lock(mutex_);
-    const auto it = series_.find(std::span(values.begin(), values.size()));
+    const auto it = series_.find(values);
     if (it != series_.end()) series_.erase(it);
   }
   void Clear() {

@@ -28,12 +28,16 @@ struct EventSender::Job {
 };
 
 EventSender::EventSender(Client& client, Resource resource, uint64_t seed)
-    : client_(client), resource_(std::move(resource)), random_(seed) {}
+    : client_(client),
+      resource_(std::move(resource)),
+      random_(seed),
+      offset_(static_cast<int64_t>(random_.Below(1000))) {}
 EventSender::~EventSender() = default;
 
 std::string EventSender::NameFor(std::string_view object_name) {
-  // Strictly growing, because a clock may stand still or go back.
-  const int64_t now = client_.loop().clock().Now().time_since_epoch().count();
+  // Strictly growing, because a clock may stand still or go back. A few nanoseconds of its own keep
+  // it apart from others that have something to say of the same object at the same moment.
+  const int64_t now = client_.loop().clock().Now().time_since_epoch().count() + offset_;
   last_stamp_ = std::max(last_stamp_ + 1, now);
   std::string name = fmt::format("{}.{:x}", object_name, last_stamp_);
   return CheckDnsSubdomain(name).empty() ? name : NewUuid(random_);

@@ -39,6 +39,7 @@ class EventSender {
   Client& client_;
   const Resource resource_;
   Random random_;
+  const int64_t offset_;
   int64_t last_stamp_ = 0;
   std::deque<std::unique_ptr<Job>> waiting_;
   std::map<ObjectKey, std::unique_ptr<Job>> active_;

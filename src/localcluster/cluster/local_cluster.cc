@@ -12,16 +12,22 @@
 #include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/controllers/volumes/default_class.h"
+#include "localcluster/nodes/koordlet/node_koordlets.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/shared/shared_informers.h"
+#include "manager/app/manager_app.h"
 
 namespace koord::localcluster {
 namespace {
 
 constexpr char kControllers[] = "controllers";
+constexpr char kManager[] = "manager";
 constexpr char kScheduler[] = "scheduler";
 constexpr char kNodes[] = "nodes";
+
+// Where a client of the API server reaches it, by the service's proxy.
+const kube::ObjectKey kManagerService{"koordinator-system", "koord-manager"};
 
 class LocalClusterImpl final : public LocalCluster {
  public:
@@ -36,6 +42,7 @@ class LocalClusterImpl final : public LocalCluster {
         client_(loop, transport_, ClientOptions("koord-controllers")),
         reports_(loop, transport_, ClientOptions("koord-nodes")),
         placements_(loop, transport_, ClientOptions("koord-scheduler")),
+        policies_(loop, transport_, ClientOptions("koordinator-manager")),
         informers_(client_, options_.seed),
         recorders_(client_, options_.seed),
         context_{client_, informers_, random_, recorders_} {}
@@ -48,6 +55,7 @@ class LocalClusterImpl final : public LocalCluster {
                                           options_.seed, options_.scheduler));
       proxy_.Register(kSchedulerService, scheduler_api_);
     }
+    if (Runs(kManager)) MakeManager();
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
     return absl::OkStatus();
@@ -59,12 +67,13 @@ class LocalClusterImpl final : public LocalCluster {
 
   bool ready() override {
     return started_ && informers_.synced() && (!nodes_ || nodes_->ready()) &&
-           (!scheduler_ || scheduler_->synced());
+           (!scheduler_ || scheduler_->synced()) && (!manager_ || manager_->synced());
   }
 
   bool quiet() override {
     return ready() && (!controllers_ || controllers_->idle()) &&
-           (!scheduler_ || scheduler_->quiet()) && (!nodes_ || nodes_->idle());
+           (!scheduler_ || scheduler_->quiet()) && (!manager_ || manager_->quiet()) &&
+           (!nodes_ || nodes_->idle());
   }
 
   Summary Summarize() const override {
@@ -97,12 +106,26 @@ class LocalClusterImpl final : public LocalCluster {
     return {.user_agent = std::move(user_agent), .qps = 0};
   }
 
+  // The only one, so that it need not be elected.
+  void MakeManager() {
+    manager::ManagerApp::Options options;
+    options.seed = options_.seed;
+    options.api = &manager_api_;
+    manager_.emplace(policies_, std::move(options));
+    proxy_.Register(kManagerService, manager_api_);
+  }
+
   Status MakeNodes() {
     SimulatedNodesOptions options;
     ASSIGN_OR_RETURN(options.nodes, PlanNodes(options_.nodes, options_.shapes));
     RETURN_IF_ERROR(options.load.SetDefault(options_.load));
     options.adopt = options_.adopt_nodes;
+    options.make_node_metrics = !manager_;
     options.seed = options_.seed;
+    if (options_.koordlet) {
+      koordlets_.emplace(reports_, informers_, options.load, options_.seed);
+      options.agents = &*koordlets_;
+    }
     nodes_.emplace(context_, reports_, std::move(options));
     return absl::OkStatus();
   }
@@ -116,10 +139,15 @@ class LocalClusterImpl final : public LocalCluster {
     if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
     informers_.Start();
     if (controllers_) controllers_->Start();
+    if (koordlets_) koordlets_->Start();
     if (nodes_) nodes_->Start();
     if (scheduler_) {
       scheduler_->Watch();
       scheduler_->Lead();
+    }
+    if (manager_) {
+      manager_->Watch();
+      manager_->Lead();
     }
     started_ = true;
   }
@@ -133,12 +161,16 @@ class LocalClusterImpl final : public LocalCluster {
   kube::Client client_;
   kube::Client reports_;
   kube::Client placements_;
+  kube::Client policies_;
   SharedInformers informers_;
   EventRecorders recorders_;
   ControllerContext context_;
   std::optional<ControllerManager> controllers_;
   component::ComponentApi scheduler_api_;
   std::unique_ptr<scheduler::SchedulerApp> scheduler_;
+  component::ComponentApi manager_api_;
+  std::optional<manager::ManagerApp> manager_;
+  std::optional<NodeKoordlets> koordlets_;
   std::optional<SimulatedNodes> nodes_;
   bool started_ = false;
   Scope scope_;
@@ -147,7 +179,7 @@ class LocalClusterImpl final : public LocalCluster {
 }  // namespace
 
 const std::vector<std::string>& ComponentNames() {
-  static const std::vector<std::string> kNames{kControllers, kNodes, kScheduler};
+  static const std::vector<std::string> kNames{kControllers, kManager, kNodes, kScheduler};
   return kNames;
 }
 

@@ -13,6 +13,7 @@
 #include "kube/resources.h"
 #include "kube/yaml.h"
 #include "localcluster/cluster/local_cluster.h"
+#include "localcluster/cluster/permissions_testing.h"
 #include "localcluster/scheduling/local_scheduler.h"
 #include "scheduler/app/scheduler_app.h"
 #include "scheduler/config/scheduler_gates.h"
@@ -29,20 +30,6 @@ using testing::HasSubstr;
 using testing::IsSubsetOf;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
-
-// Passes requests on and writes down what they are.
-class Recording final : public kube::HttpHandler {
- public:
-  explicit Recording(kube::HttpHandler& next) : next_(next) {}
-  void Handle(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) override {
-    requests.push_back(request.method + " " + request.target);
-    next_.Handle(std::move(request), std::move(response));
-  }
-  std::vector<std::string> requests;
-
- private:
-  kube::HttpHandler& next_;
-};
 
 // A cluster without nodes, and a scheduler that has not been started yet.
 class World {
@@ -134,12 +121,6 @@ class SchedulerTest : public testing::Test, public World {
 
   std::vector<std::string> log_;
 };
-
-std::vector<std::string> Texts(const Json& list) {
-  std::vector<std::string> texts;
-  for (const Json& each : list.as_array()) texts.emplace_back(std::string_view(each.as_string()));
-  return texts;
-}
 
 // ---- Explaining
 
@@ -455,52 +436,6 @@ TEST_F(SchedulerTest, ABadAnnotationShowsInOneEventOnItsObject) {
 
 // ---- RBAC
 
-// "verb group/resource" of what a request asks for.
-std::string PermissionFor(const std::string& request) {
-  const size_t blank = request.find(' ');
-  const std::string method = request.substr(0, blank);
-  const std::string target = request.substr(blank + 1);
-  const bool watch = target.find("watch=") != std::string::npos;
-  auto path = Split(std::string_view(target).substr(1, target.find('?') - 1), '/');
-  std::string group;
-  size_t at = 2;
-  if (path[0] == "apis") {
-    group = path[1];
-    at = 3;
-  }
-  if (path.size() > at + 2 && path[at] == "namespaces") at += 2;
-  std::string resource(path[at]);
-  const bool named = path.size() > at + 1;
-  if (path.size() > at + 2) resource += "/" + std::string(path[at + 2]);
-  const std::string verb = method == "GET"      ? (watch   ? "watch"
-                                                   : named ? "get"
-                                                           : "list")
-                           : method == "POST"   ? "create"
-                           : method == "PUT"    ? "update"
-                           : method == "DELETE" ? "delete"
-                                                : "patch";
-  return fmt::format("{} {}/{}", verb, group, resource);
-}
-
-std::set<std::string> PermissionsIn(const std::string& file) {
-  std::set<std::string> permissions;
-  const auto documents = *kube::ParseYamlDocuments(*ReadFile(file));
-  for (const kube::YamlDocument& document : documents) {
-    const auto* rules = kube::FindArray(document.value, {"rules"});
-    if (rules == nullptr) continue;
-    for (const Json& rule : *rules) {
-      for (const std::string& group : Texts(rule.at("apiGroups"))) {
-        for (const std::string& resource : Texts(rule.at("resources"))) {
-          for (const std::string& verb : Texts(rule.at("verbs"))) {
-            permissions.insert(fmt::format("{} {}/{}", verb, group, resource));
-          }
-        }
-      }
-    }
-  }
-  return permissions;
-}
-
 class SchedulerRoleTest : public SchedulerTest {
  protected:
   // One for a volume that there is, one for a volume that is to be made.
@@ -541,17 +476,11 @@ TEST_F(SchedulerRoleTest, AllowsWhatItDoesAndNotMuchElse) {
       nullptr)
       << "preempted";
 
-  std::set<std::string> used;
-  for (const std::string& request : recording_->requests) used.insert(PermissionFor(request));
+  const std::set<std::string> used = PermissionsFor(recording_->requests);
   const std::set<std::string> allowed =
       PermissionsIn(std::string(KOORD_SOURCE_DIR) + "/deploy/scheduler/rbac.yaml");
   EXPECT_THAT(used, IsSubsetOf(allowed));
-  std::set<std::string> idle = allowed;
-  for (const std::string& permission : used) {
-    idle.erase(permission);
-    // Where watches cannot begin with what there is, it is listed.
-    if (permission.starts_with("watch ")) idle.erase("list " + permission.substr(6));
-  }
+  const std::set<std::string> idle = IdlePermissions(allowed, used);
   // The program's shell sees to leases, callers and events of the election; pods are annotated
   // where a plugin has something to say and read where a binding's answer is lost, events patched
   // where they repeat.

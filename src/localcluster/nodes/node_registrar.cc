@@ -8,8 +8,10 @@
 
 namespace koord::localcluster {
 
-NodeRegistrar::NodeRegistrar(ControllerContext& context, Machines& machines)
-    : Controller("kubelet", context, 32), machines_(machines) {
+NodeRegistrar::NodeRegistrar(ControllerContext& context, Machines& machines, bool make_node_metrics)
+    : Controller("kubelet", context, 32),
+      machines_(machines),
+      make_node_metrics_(make_node_metrics) {
   Watch(informers().nodes, [this](const auto& before, const auto& after) {
     if (after != nullptr) Enqueue(after->metadata.name);
     if (after == nullptr) furnished_.erase(before->metadata.name);
@@ -51,7 +53,9 @@ void NodeRegistrar::MakeCompanions(const kube::Node& node, const Machine& machin
   const std::string& name = node.metadata.name;
   const std::string& uid = node.metadata.uid;
   plan.Add(CreateUnlessThere(kube::kLeases, LeaseObject(name, uid, Now())));
-  plan.Add(CreateUnlessThere(api::kNodeMetrics, NodeMetricObject(name, uid)));
+  if (make_node_metrics_) {
+    plan.Add(CreateUnlessThere(api::kNodeMetrics, NodeMetricObject(name, uid)));
+  }
   if (!machine.plan()) return;
   plan.Add(CreateUnlessThere(api::kNodeResourceTopologies, TopologyObject(*machine.plan(), uid)));
   if (machine.plan()->shape.gpus > 0) {

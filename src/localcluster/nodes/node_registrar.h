@@ -14,7 +14,8 @@ namespace koord::localcluster {
 // taken out of service.
 class NodeRegistrar final : public Controller {
  public:
-  NodeRegistrar(ControllerContext& context, Machines& machines);
+  // NodeMetrics are made here only where no koord-manager makes them.
+  NodeRegistrar(ControllerContext& context, Machines& machines, bool make_node_metrics);
 
   void Register(const std::string& node) { Enqueue(node); }
   // All planned nodes are there.
@@ -28,6 +29,7 @@ class NodeRegistrar final : public Controller {
   void KeepShape(const kube::Node& node, const Machine& machine, Plan& plan);
 
   Machines& machines_;
+  const bool make_node_metrics_;
   std::set<std::string> created_;    // planned Nodes that are there or have been
   std::set<std::string> furnished_;  // nodes that have all their other objects
 };

@@ -32,12 +32,13 @@ Usage AllocatableOf(const kube::Node& node) {
 }  // namespace
 
 NodeReporter::NodeReporter(kube::Client& client, SharedInformers& informers, Machines& machines,
-                           LoadModels load, uint64_t seed)
+                           LoadModels load, uint64_t seed, const NodeAgents* agents)
     : client_(client),
       informers_(informers),
       machines_(machines),
       load_(std::move(load)),
       seed_(seed),
+      agents_(agents),
       random_(seed),
       metrics_(client, api::kNodeMetrics, {.seed = seed}),
       renewals_(
@@ -83,6 +84,7 @@ void NodeReporter::Report(const std::string& name, kube::WorkQueue::Finish done)
   const auto metric = metrics_.Get({"", name});
   const ReportPolicy policy = metric != nullptr ? PolicyOf(metric->spec) : ReportPolicy{};
   reports_.AddAfter(name, policy.interval);
+  if (agents_ != nullptr && agents_->Reports(name)) return done(true);
   const kube::Json patch = Measure(*node, *machine, policy);
   const bool silent = kube::ValueOf(node->metadata.annotations, kReportAnnotation) == "false";
   if (metric == nullptr || silent) return done(true);

@@ -9,6 +9,7 @@
 #include "kube/client/work_queue.h"
 #include "localcluster/nodes/load_model.h"
 #include "localcluster/nodes/machines.h"
+#include "localcluster/nodes/node_agents.h"
 #include "localcluster/nodes/node_metrics.h"
 #include "localcluster/shared/shared_informers.h"
 
@@ -18,9 +19,10 @@ namespace koord::localcluster {
 // their spec asks. Spread over time, so that a thousand nodes make a steady trickle.
 class NodeReporter {
  public:
+  // NodeMetrics that `agents` report are left to them; null: there are none.
   // `client` is for these reports alone: whoever counts what a cluster does can leave them out.
   NodeReporter(kube::Client& client, SharedInformers& informers, Machines& machines,
-               LoadModels load, uint64_t seed);
+               LoadModels load, uint64_t seed, const NodeAgents* agents = nullptr);
 
   void Start();
   // A machine that is there from now on, or works again.
@@ -48,6 +50,7 @@ class NodeReporter {
   Machines& machines_;
   LoadModels load_;
   const uint64_t seed_;
+  const NodeAgents* const agents_;
   Random random_;
   kube::Informer<MetricSpec> metrics_;
   kube::WorkQueue renewals_;

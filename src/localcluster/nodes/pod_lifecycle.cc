@@ -35,7 +35,7 @@ int32_t ExitCodeOf(const Pod& pod) {
 }
 
 std::string ContainerId(const Pod& pod, const std::string& name, int32_t restarts) {
-  return fmt::format("simulated://{}/{}/{}", pod.metadata.uid, name, restarts);
+  return fmt::format("containerd://{}-{}-{}", pod.metadata.uid, name, restarts);
 }
 
 Json PodConditionPatch(std::string_view type, bool value, const Pod& pod, WallTime now,

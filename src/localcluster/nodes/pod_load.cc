@@ -47,10 +47,15 @@ PodLoad::PodLoad(const kube::Pod& pod, const LoadModels& models, uint64_t seed)
 }
 
 Usage PodLoad::At(WallTime time) const {
+  Usage usage = WantedAt(time);
+  if (cpu_limit_) usage.cpu = std::min(usage.cpu, *cpu_limit_);
+  return usage;
+}
+
+Usage PodLoad::WantedAt(WallTime time) const {
   if (time < start_) return {};
   const Load load = model_->At(seed_, time);
   Usage usage{requested_.cpu * load.cpu, requested_.memory * load.memory};
-  if (cpu_limit_) usage.cpu = std::min(usage.cpu, *cpu_limit_);
   if (memory_limit_) usage.memory = std::min(usage.memory, *memory_limit_);
   return usage;
 }

@@ -33,6 +33,8 @@ class PodLoad {
 
   // Nothing before the pod has started.
   Usage At(WallTime time) const;
+  // The same if its CPU limit did not hold.
+  Usage WantedAt(WallTime time) const;
   const Usage& requested() const { return requested_; }
   api::PriorityBand band() const { return band_; }
 

@@ -11,17 +11,20 @@ SimulatedNodes::SimulatedNodes(ControllerContext& context, kube::Client& reports
                                SimulatedNodesOptions options)
     : context_(context),
       adopt_(options.adopt),
+      agents_(options.agents),
       machines_(options.nodes),
       planned_(machines_.Names()),
-      registrar_(context, machines_),
+      registrar_(context, machines_, options.make_node_metrics),
       runner_(context, machines_, options.times),
-      reporter_(reports, context.informers, machines_, std::move(options.load), options.seed) {}
+      reporter_(reports, context.informers, machines_, std::move(options.load), options.seed,
+                options.agents) {}
 
 void SimulatedNodes::Start() {
   reporter_.Start();
   context_.informers.nodes.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
     if (after == nullptr) {
       machines_.Reset(before->metadata.name);
+      if (agents_ != nullptr) agents_->End(before->metadata.name);
     } else if (before == nullptr) {
       OnNode(*after);
     }
@@ -45,6 +48,7 @@ void SimulatedNodes::OnNode(const kube::Node& node) {
 void SimulatedNodes::Begin(const std::string& node) {
   reporter_.Begin(node);
   runner_.Revisit(node);
+  if (agents_ != nullptr) agents_->Begin(node);
 }
 
 void SimulatedNodes::RemoveUnplanned() {
@@ -58,6 +62,7 @@ void SimulatedNodes::RemoveUnplanned() {
 
 void SimulatedNodes::Fail(const std::string& node) {
   if (Machine* machine = machines_.Find(node)) machine->failed = true;
+  if (agents_ != nullptr) agents_->End(node);
 }
 
 void SimulatedNodes::Recover(const std::string& node) {

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "localcluster/nodes/load_model.h"
 #include "localcluster/nodes/machines.h"
+#include "localcluster/nodes/node_agents.h"
 #include "localcluster/nodes/node_registrar.h"
 #include "localcluster/nodes/node_reporter.h"
 #include "localcluster/nodes/node_shape.h"
@@ -18,9 +19,13 @@ struct SimulatedNodesOptions {
   std::vector<PlannedNode> nodes;
   // Also runs the pods of Nodes that others have made.
   bool adopt = false;
+  // Also makes the NodeMetrics that they report into, where no koord-manager does.
+  bool make_node_metrics = true;
   LoadModels load;
   PodRunner::Times times;
   uint64_t seed = 1;
+  // Outlives the nodes. Null: nothing runs on them but their kubelets.
+  NodeAgents* agents = nullptr;
 };
 
 // Machines that exist only as API objects: their Nodes, Leases, NodeResourceTopologies, Devices and
@@ -48,6 +53,7 @@ class SimulatedNodes {
 
   ControllerContext& context_;
   const bool adopt_;
+  NodeAgents* const agents_;
   Machines machines_;
   std::vector<std::string> planned_;
   NodeRegistrar registrar_;

@@ -14,13 +14,6 @@ constexpr double kSystemMemoryShare = 0.02;
 constexpr double kLeastSystemMemory = 256.0 * (1 << 20);
 constexpr double kSystemNoise = 0.1;
 
-Usage SystemUsage(const MachineSize& size, uint64_t seed, WallTime time) {
-  const auto step = static_cast<uint64_t>(time.time_since_epoch() / UsageHistory::kStep);
-  const double noise = 1 + kSystemNoise * (2 * Random(seed ^ step * 31).Fraction() - 1);
-  return {std::max(size.cpus * kSystemCpuShare, kLeastSystemCpu) * noise,
-          std::max(size.memory * kSystemMemoryShare, kLeastSystemMemory)};
-}
-
 UsageSample Measure(WallTime time, const MachineSize& size, uint64_t seed,
                     std::span<const PodLoad> pods) {
   UsageSample sample{.time = time, .system = SystemUsage(size, seed, time)};
@@ -38,6 +31,13 @@ UsageSample Measure(WallTime time, const MachineSize& size, uint64_t seed,
 }
 
 }  // namespace
+
+Usage SystemUsage(const MachineSize& size, uint64_t seed, WallTime time) {
+  const auto step = static_cast<uint64_t>(time.time_since_epoch() / UsageHistory::kStep);
+  const double noise = 1 + kSystemNoise * (2 * Random(seed ^ step * 31).Fraction() - 1);
+  return {std::max(size.cpus * kSystemCpuShare, kLeastSystemCpu) * noise,
+          std::max(size.memory * kSystemMemoryShare, kLeastSystemMemory)};
+}
 
 std::vector<WallTime> MeasuringTimes(WallTime after, WallTime until) {
   std::vector<WallTime> times;

@@ -22,6 +22,9 @@ struct MachineSize {
   double memory = 0;  // bytes
 };
 
+// The operating system and the node's agents.
+Usage SystemUsage(const MachineSize& size, uint64_t seed, WallTime time);
+
 class UsageHistory {
  public:
   static constexpr Duration kStep = std::chrono::seconds(15);

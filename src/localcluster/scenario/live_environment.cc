@@ -66,6 +66,7 @@ std::optional<std::string> NeedsOwnCluster(const Scenario& scenario) {
       return fmt::format("it configures the {}; a live cluster's runs already", name);
     }
   }
+  if (scenario.runs_manager) return "it wants a manager of its own; a live cluster's runs already";
   Duration total{0};
   for (const Step& step : scenario.when) total += step.span;
   if (total <= kLongestWait) return {};

@@ -27,6 +27,8 @@ TEST(NeedsOwnCluster, ComponentsOfALiveClusterAreConfigured) {
             "it configures the scheduler; a live cluster's runs already");
   EXPECT_EQ(WhyItNeedsItsOwn("config: {descheduler: {}}\n"),
             "it configures the descheduler; a live cluster's runs already");
+  EXPECT_EQ(WhyItNeedsItsOwn("config: {manager: {}}\n"),
+            "it wants a manager of its own; a live cluster's runs already");
 }
 
 }  // namespace

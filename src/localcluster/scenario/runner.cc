@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "kube/resources.h"
 #include "localcluster/scenario/kinds.h"
@@ -49,6 +51,7 @@ class Run {
 
   Status RunStep(const Step& step);
   Status Apply(const Json& manifest, bool create_only);
+  bool IsMadeWithOwnNode(const Found& found) const;
   Status WriteStatus(const Found& found, const Json& object);
   Status Delete(const Target& target);
   Status Patch(const Step& step);
@@ -126,6 +129,14 @@ StatusOr<Json> Run::List(const Resource& resource, const std::string& ns,
   });
 }
 
+// Whoever brings a node may say what belongs to it, although the cluster may have made that
+// already.
+bool Run::IsMadeWithOwnNode(const Found& found) const {
+  constexpr std::string_view kKinds[] = {"NodeMetric", "NodeSLO", "NodeResourceTopology", "Device"};
+  return std::find(std::begin(kKinds), std::end(kKinds), found.resource.kind) != std::end(kKinds) &&
+         environment_.Owns("Node", found.key);
+}
+
 Status Run::Apply(const Json& manifest, bool create_only) {
   ASSIGN_OR_RETURN(const Resource resource, FindKind(kube::FindString(manifest, {"apiVersion"}),
                                                      kube::FindString(manifest, {"kind"})));
@@ -139,9 +150,10 @@ Status Run::Apply(const Json& manifest, bool create_only) {
   } else if (!create_only && !environment_.Owns(resource.kind, found.key) && Get(found).ok()) {
     return CheckOwned(found);
   }
+  const bool create = create_only && !IsMadeWithOwnNode(found);
   const StatusOr<Json> written = Await(environment_, [&](kube::Client::Done done) {
-    kube::WriteOptions options{.field_manager = kFieldManager, .force = !create_only};
-    if (create_only) {
+    kube::WriteOptions options{.field_manager = kFieldManager, .force = !create};
+    if (create) {
       environment_.client().Create(resource, found.key.ns, object, options, std::move(done));
     } else {
       environment_.client().Patch(resource, found.key, kube::PatchType::kApply, object, options,

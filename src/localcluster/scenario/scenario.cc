@@ -198,11 +198,12 @@ Status ReadConfig(const Reader& at, Scenario& scenario) {
   const Json* config = at.Member("config");
   if (config == nullptr) return absl::OkStatus();
   const Reader below = at.At("config", *config);
-  RETURN_IF_ERROR(below.CheckMembers({"scheduler", "descheduler", "seed"}));
+  RETURN_IF_ERROR(below.CheckMembers({"scheduler", "descheduler", "manager", "seed"}));
   if (const Json* scheduler = below.Member("scheduler")) scenario.scheduler_config = *scheduler;
   if (const Json* descheduler = below.Member("descheduler")) {
     scenario.descheduler_config = *descheduler;
   }
+  scenario.runs_manager = below.Member("manager") != nullptr;
   if (below.Member("seed") != nullptr) {
     ASSIGN_OR_RETURN(const int64_t seed, below.Integer("seed"));
     scenario.seed = static_cast<uint64_t>(seed);

@@ -63,6 +63,8 @@ struct Scenario {
   uint64_t seed = 1;
   kube::Json scheduler_config;    // null if not given
   kube::Json descheduler_config;  // likewise
+  // Whether koord-manager runs: it would take batch resources off nodes that state them.
+  bool runs_manager = false;
   std::vector<Manifest> given;
   std::vector<Step> when;
   std::vector<Expectation> then;

@@ -20,6 +20,7 @@ StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Sc
   std::unique_ptr<VirtualEnvironment> environment(new VirtualEnvironment());
   localcluster::LocalClusterOptions options;
   options.seed = scenario.seed;
+  if (!scenario.runs_manager) options.without.insert("manager");
   options.nodes = 0;
   options.load = "flat";
   options.adopt_nodes = true;

@@ -2,18 +2,23 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/log.h"
 #include "base/sanitizer.h"
+#include "base/strings.h"
 #include "localcluster/scheduling/simulation_world_testing.h"
 
 // Two schedulers compete for a cluster that changes at random, through a bad network, while they
 // crash, are cut off and clocks jump. Whatever the seed, what reliability asks for holds.
 //
 // One seed again: --gtest_filter='Seeds/SchedulerSimulation.*/17'; with KOORD_SIMULATION_LOG=3 in
-// the environment everything that happens is logged.
+// the environment everything that happens is logged. Other seeds: KOORD_SIMULATION_SEEDS=201-1200.
 namespace koord::localcluster::simulation {
 namespace {
 
@@ -69,7 +74,24 @@ TEST_P(SchedulerSimulation, HoldsItsPromises) {
   ExpectSameOutcome(fair, troubled);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulation, ::testing::Range<uint64_t>(1, kSeeds + 1),
+std::vector<uint64_t> Seeds() {
+  std::optional<int64_t> first = 1, last = kSeeds;
+  if (const char* asked = std::getenv("KOORD_SIMULATION_SEEDS")) {
+    const std::string_view text(asked);
+    const size_t dash = std::min(text.find('-'), text.size());
+    first = ParseInt(text.substr(0, dash));
+    last = dash == text.size() ? first : ParseInt(text.substr(dash + 1));
+  }
+  if (!first || !last) {
+    fmt::print(stderr, "KOORD_SIMULATION_SEEDS must be a number or two with a dash: 201-1200\n");
+    std::exit(1);
+  }
+  std::vector<uint64_t> seeds;
+  for (int64_t seed = *first; seed <= *last; ++seed) seeds.push_back(static_cast<uint64_t>(seed));
+  return seeds;
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulation, ::testing::ValuesIn(Seeds()),
                          ::testing::PrintToStringParamName());
 
 using SchedulerSimulationClock = SchedulerSimulation;

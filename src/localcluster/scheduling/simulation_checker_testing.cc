@@ -100,19 +100,25 @@ void Checker::SeeNode(const apiserver::Change& change) {
   }
 }
 
-void Checker::OnBindingSent(const std::string& uid, const std::string& node,
-                            std::optional<kube::ResourceList> allocatable) {
+void Checker::OnDecided(const std::string& uid, const std::string& node,
+                        kube::ResourceList allocatable) {
+  decided_[{uid, node}] = std::move(allocatable);
+}
+
+void Checker::OnBindingSent(const std::string& uid, const std::string& node) {
   ++bindings_sent_;
   if (!uids_.contains(uid)) Complain(fmt::format("I1: binding of unknown pod \"{}\"", uid));
-  if (allocatable) known_[{uid, node}] = *std::move(allocatable);
+  if (!decided_.contains({uid, node})) {
+    Complain(fmt::format("I1: {} is sent to {}, which was not chosen", uid, node));
+  }
 }
 
 void Checker::CheckBinding(const kube::Pod& pod) {
-  const auto known = known_.find({pod.metadata.uid, pod.spec.node_name});
-  if (known == known_.end()) {
+  const auto decided = decided_.find({pod.metadata.uid, pod.spec.node_name});
+  if (decided == decided_.end()) {
     return Complain(fmt::format("I1: nobody sent {} to {}", pod.metadata.name, pod.spec.node_name));
   }
-  kube::ResourceList allocatable = known->second;
+  kube::ResourceList allocatable = decided->second;
   if (const auto node = nodes_.find(pod.spec.node_name); node != nodes_.end()) {
     kube::RaiseTo(allocatable, node->second.status.allocatable);
   }

@@ -21,7 +21,9 @@ namespace koord::localcluster::simulation {
 //  - a pod that has a node gets another, or a binding reaches another pod of the same name;
 //  - a binding puts more onto a node than it can hold. Pods count until they are gone or have
 //    ended. What a node can hold is what it says now, or what the scheduler knew when it decided:
-//    a machine may shrink while a binding is on its way;
+//    a machine may shrink while a binding is on its way. Whoever is on his way holds his room, and
+//    a binding that the API server was too busy for is sent again as it was, so that it is the
+//    moment of the decision that counts, not that of the last try;
 //  - a pod is deleted by a scheduler although nobody more important was pending.
 class Checker {
  public:
@@ -43,9 +45,10 @@ class Checker {
   size_t bindings_sent() const { return bindings_sent_; }
   uint64_t trace_hash() const { return trace_hash_; }
 
-  // A scheduler sends this now. `allocatable`: of that node, as the scheduler knows it.
-  void OnBindingSent(const std::string& uid, const std::string& node,
-                     std::optional<kube::ResourceList> allocatable);
+  // A scheduler chooses this node now. `allocatable`: of that node, as the scheduler knows it.
+  void OnDecided(const std::string& uid, const std::string& node, kube::ResourceList allocatable);
+  // A scheduler sends this now.
+  void OnBindingSent(const std::string& uid, const std::string& node);
   void OnDeletionSent(const std::string& name, const std::string& uid);
 
   void Complain(std::string what);
@@ -69,7 +72,8 @@ class Checker {
   std::set<std::string> uids_, evicted_;
   // When somebody of a priority was last pending.
   std::map<int32_t, SteadyTime> last_pending_;
-  std::map<std::pair<std::string, std::string>, kube::ResourceList> known_;  // by uid and node
+  // By uid and node: what the node could hold when it was last chosen for the pod.
+  std::map<std::pair<std::string, std::string>, kube::ResourceList> decided_;
   std::vector<std::string> bindings_;
   size_t bindings_sent_ = 0;
   std::vector<std::string> complaints_;

@@ -73,13 +73,15 @@ class SpyTransport final : public kube::Transport {
 };
 
 std::unique_ptr<scheduler::SchedulerApp> MakeApp(EventLoop& loop, kube::Client& client,
-                                                 uint64_t seed, std::function<bool()> may_write) {
+                                                 uint64_t seed, std::function<bool()> may_write,
+                                                 scheduler::AttemptObserver* observer = nullptr) {
   static const scheduler::SchedulerConfiguration kConfiguration = LocalSchedulerConfiguration();
   auto app = scheduler::SchedulerApp::Make(loop, client,
                                            {.configuration = kConfiguration,
                                             .gates = scheduler::SchedulerFeatureGates(),
                                             .seed = seed,
-                                            .may_write = std::move(may_write)});
+                                            .may_write = std::move(may_write),
+                                            .observer = observer});
   EXPECT_TRUE(app.ok()) << Message(app.status());
   return std::move(*app);
 }
@@ -95,6 +97,13 @@ kube::Json NodeMetricDefinition() {
 }
 
 }  // namespace
+
+void InstallNodeMetrics(apiserver::TestServer& server) {
+  static const kube::Json kDefinition = NodeMetricDefinition();
+  const auto answer =
+      server.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kDefinition);
+  ASSERT_EQ(answer.code, 201) << answer.body;
+}
 
 // ---- One scheduler
 
@@ -121,7 +130,8 @@ void Instance::Start() {
                                          }});
   program_->lease_client = std::make_unique<kube::Client>(
       loop, program_->network, kube::Client::Options{.user_agent = identity, .qps = 0});
-  program_->app = MakeApp(loop, *program_->client, seed, [this] { return leads(); });
+  program_->app = MakeApp(
+      loop, *program_->client, seed, [this] { return leads(); }, this);
   program_->elector = std::make_unique<kube::LeaderElector>(
       *program_->lease_client,
       kube::LeaderElectionOptions{.lease = {"kube-system", "koord-scheduler"},
@@ -163,6 +173,14 @@ void Instance::DropWatches() {
   if (alive()) program_->network->DropWatches();
 }
 
+void Instance::OnDecided(const scheduler::Attempt& attempt, scheduler::Pipeline&,
+                         const scheduler::Decision& decision, WallTime, Duration) {
+  if (!decision.placed()) return;
+  const scheduler::NodeTable& nodes = app().scheduler().ledger().nodes();
+  checker_.OnDecided(attempt.pod->metadata.uid, std::string(nodes.name(decision.row)),
+                     nodes.node(decision.row).status.allocatable);
+}
+
 void Instance::OnSent(const kube::HttpRequest& request) {
   if (request.method == "GET" || request.target.find("/events") != std::string::npos) return;
   if (!leads()) {
@@ -171,12 +189,8 @@ void Instance::OnSent(const kube::HttpRequest& request) {
   }
   const kube::Json body = kube::ParseJson(request.body).value_or(kube::Json());
   if (request.target.ends_with("/binding")) {
-    const std::string node(kube::FindString(body, {"target", "name"}));
-    const scheduler::NodeTable& nodes = app().scheduler().ledger().nodes();
-    std::optional<kube::ResourceList> allocatable;
-    if (const auto row = nodes.Find(node)) allocatable = nodes.node(*row).status.allocatable;
-    checker_.OnBindingSent(std::string(kube::FindString(body, {"metadata", "uid"})), node,
-                           std::move(allocatable));
+    checker_.OnBindingSent(std::string(kube::FindString(body, {"metadata", "uid"})),
+                           std::string(kube::FindString(body, {"target", "name"})));
   } else if (request.method == "DELETE") {
     checker_.OnDeletionSent(request.target.substr(request.target.rfind('/') + 1),
                             std::string(kube::FindString(body, {"preconditions", "uid"})));
@@ -191,7 +205,7 @@ World::World(uint64_t seed, Conditions conditions)
       plan_(MakePlan(seed)),
       server_({.seed = seed}),
       checker_(server_.loop.clock(), *server_.store) {
-  InstallNodeMetrics();
+  InstallNodeMetrics(server_);
   for (const Request& request : plan_.setup) {
     const auto answer = Send(request);
     EXPECT_EQ(answer.code, 201) << request.target << ": " << answer.body;
@@ -202,13 +216,6 @@ World::World(uint64_t seed, Conditions conditions)
     if (conditions.troubled) instances_.back()->SetNetwork(BadNetwork(random));
     instances_.back()->Start();
   }
-}
-
-void World::InstallNodeMetrics() {
-  static const kube::Json kDefinition = NodeMetricDefinition();
-  const auto answer =
-      server_.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kDefinition);
-  ASSERT_EQ(answer.code, 201) << answer.body;
 }
 
 apiserver::TestAnswer World::Send(const Request& request) {

@@ -20,6 +20,9 @@
 
 namespace koord::localcluster::simulation {
 
+// A scheduler watches NodeMetrics and does nothing before it has seen all of them.
+void InstallNodeMetrics(apiserver::TestServer& server);
+
 // What of the plan goes wrong in a run.
 struct Conditions {
   bool troubled = false;  // bad network, crashes, partitions
@@ -29,7 +32,7 @@ struct Conditions {
 // One of the two schedulers that compete for the lease: a program on a network of its own. It
 // behaves as the real one does: when it has lost the lease it stops, ends soon after and is started
 // again.
-class Instance {
+class Instance : private scheduler::AttemptObserver {
  public:
   Instance(apiserver::TestServer& server, Checker& checker, size_t index, uint64_t seed);
 
@@ -54,6 +57,8 @@ class Instance {
   };
 
   void OnSent(const kube::HttpRequest& request);
+  void OnDecided(const scheduler::Attempt& attempt, scheduler::Pipeline& pipeline,
+                 const scheduler::Decision& decision, WallTime now, Duration took) override;
   void OnLost();
 
   apiserver::TestServer& server_;
@@ -87,7 +92,6 @@ class World {
   VirtualLoop& loop() { return server_.loop; }
   SteadyTime now() { return loop().clock().Steady(); }
 
-  void InstallNodeMetrics();
   apiserver::TestAnswer Send(const Request& request);
   void RunTo(SteadyTime end);
   std::optional<SteadyTime> NextPlanned() const;

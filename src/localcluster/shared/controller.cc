@@ -20,7 +20,8 @@ constexpr Duration kShowWithinIfLost = 1s;
 EventRecorder& EventRecorders::For(const std::string& component) {
   std::unique_ptr<EventRecorder>& recorder = recorders_[component];
   if (recorder == nullptr) {
-    recorder = kube::MakeCoreEventRecorder(client_, {.component = component, .seed = seed_});
+    recorder = kube::MakeCoreEventRecorder(
+        client_, {.component = component, .seed = seed_ + recorders_.size()});
   }
   return *recorder;
 }

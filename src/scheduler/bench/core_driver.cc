@@ -86,8 +86,8 @@ RowVerdict CoreDriver::CheckRow(PodQuery& query, const RowView& row) {
   return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_, nullptr);
 }
 
-bool CoreDriver::RowsAreIndependent(PodQuery& query) {
-  return pipeline_->QueryFor(query.shared_shape()).RowsAreIndependent();
+uint64_t CoreDriver::RowsVersion(PodQuery& query) {
+  return pipeline_->QueryFor(query.shared_shape()).RowsVersion();
 }
 
 void CoreDriver::Preempt(const Attempt&, const std::string&,

@@ -41,7 +41,7 @@ class CoreDriver final : private SchedulerHandle {
   void OnUnfit(Attempt& attempt);
 
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
-  bool RowsAreIndependent(PodQuery& query) override;
+  uint64_t RowsVersion(PodQuery& query) override;
   void Preempt(const Attempt& preemptor, const std::string& node,
                std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) override;
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}

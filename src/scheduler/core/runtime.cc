@@ -13,8 +13,8 @@ RowVerdict Runtime::CheckRow(PodQuery& query, const RowView& row) {
   return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_);
 }
 
-bool Runtime::RowsAreIndependent(PodQuery& query) {
-  return pipeline_->QueryFor(query.shared_shape()).RowsAreIndependent();
+uint64_t Runtime::RowsVersion(PodQuery& query) {
+  return pipeline_->QueryFor(query.shared_shape()).RowsVersion();
 }
 
 void Runtime::Preempt(const Attempt& preemptor, const std::string& node,

@@ -47,7 +47,7 @@ class Runtime final : public SchedulerHandle {
   void set_current(std::string uid) { current_uid_ = std::move(uid); }
 
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
-  bool RowsAreIndependent(PodQuery& query) override;
+  uint64_t RowsVersion(PodQuery& query) override;
   void Preempt(const Attempt& preemptor, const std::string& node,
                std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) override;
   void ForEachWaiting(const std::function<void(const Attempt&)>& visit) override;

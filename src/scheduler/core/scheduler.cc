@@ -159,9 +159,12 @@ void Scheduler::OnGone(const PodPtr& before) {
   queue_->Delete(uid);
   const bool promised = nominator_.Remove(uid);
   // A pod that waits for its permit gives its node back; one that is being bound does so when the
-  // API server has answered. One that was bound may never have been seen on its node.
+  // API server has answered, unless it was seen on its node before the answer came. One that was
+  // bound may never have been seen there.
   waiting_.Reject(uid, "", "pod is deleted");
-  const bool held = !binding_.contains(uid) && ledger_.RemovePod(uid);
+  const PodInfo* known = ledger_.Find(uid);
+  const bool seen = known != nullptr && !known->assumed;
+  const bool held = (seen || !binding_.contains(uid)) && ledger_.RemovePod(uid);
   if (held) {
     queue_->OnEvent({.kind = EventKind::kAssignedPodRemoved, .pod_before = before});
   } else if (promised) {
@@ -278,6 +281,7 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
     const std::string message(Message(assumed.status()));
     return Fail(runtime, *attempt, {Verdict::Error(message), message});
   }
+  const std::string promised(nominator_.NodeOf(attempt->pod->metadata.uid));
   nominator_.Remove(attempt->pod->metadata.uid);
   Verdict verdict = Reserve(runtime, *attempt);
   EndPoint(CyclePoint::kReserve, *attempt, verdict.code);
@@ -289,6 +293,7 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
   if (!verdict.ok()) {
     Unreserve(runtime, *attempt);
     ledger_.Forget(attempt->pod->metadata.uid);
+    if (!promised.empty()) WakeAfterPromise(*attempt->pod);
     Failure failure{verdict, verdict.Message()};
     if (verdict.rejected()) {
       failure.message = fmt::format("0/1 nodes are available: 1 {}.", verdict.Message());
@@ -296,6 +301,7 @@ void Scheduler::Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRo
     }
     return Fail(runtime, *attempt, std::move(failure));
   }
+  if (!promised.empty() && promised != attempt->node) WakeAfterPromise(*attempt->pod);
   binding_.insert(attempt->pod->metadata.uid);
   if (waits.empty()) return Bind(runtime, std::move(attempt));
   Wait(runtime, std::move(attempt), std::move(waits));
@@ -477,7 +483,9 @@ void Scheduler::Fail(Runtime& runtime, const Attempt& attempt, Failure failure) 
   const auto pod = pending_.find(uid);
   if (pod == pending_.end()) return;  // it is gone, or has a node
   const PodPtr current = pod->second;
-  if (failure.nominated_node) nominator_.Nominate(current, *failure.nominated_node);
+  if (failure.nominated_node && nominator_.Nominate(current, *failure.nominated_node)) {
+    WakeAfterPromise(*current);
+  }
   if (!options_.may_write()) return;
   runtime.reporter().Failed(*current, {.rejected = rejected,
                                        .message = std::move(failure.message),

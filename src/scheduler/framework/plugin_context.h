@@ -22,8 +22,9 @@ class SchedulerHandle {
   // Whether a pod would pass all filters on a row that looks different, with the pods that are
   // promised the node considered. The first rejection, in profile order.
   virtual RowVerdict CheckRow(PodQuery& query, const RowView& row) = 0;
-  // What CheckRow says of a row stays true until the row changes.
-  virtual bool RowsAreIndependent(PodQuery& query) = 0;
+  // As long as this number stays, what CheckRow says of a row stays true until the row changes. 0:
+  // it may change without.
+  virtual uint64_t RowsVersion(PodQuery& query) = 0;
 
   // Makes room: evicts the victims, which hold a node, for a pod that is promised it. `done` runs
   // when the API server has been told of all of them: with whether all leave now or are gone.

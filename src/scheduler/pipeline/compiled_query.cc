@@ -60,6 +60,7 @@ CompiledQuery::CompiledQuery(const Plan& plan, const NodeTable& nodes,
 void CompiledQuery::Compile(ShapePtr shape) {
   const auto& plugins = plan_.profile.plugins;
   query_ = std::make_unique<PodQuery>(std::move(shape), nodes_, plugins.size());
+  compilation_ = ++scratch_.compiled;
   versions_.clear();
   for (const auto& plugin : plugins) {
     versions_.push_back(plugin->VersionFor(query_->shape()));
@@ -586,10 +587,12 @@ void CompiledQuery::TimePlugins(const Clock& clock, const Timed& timed) {
 
 // ---- Why not
 
-bool CompiledQuery::RowsAreIndependent() {
-  return std::ranges::all_of(plan_.wide_filters, [&](FilterPlugin* filter) {
+uint64_t CompiledQuery::RowsVersion() {
+  if (plan_.has_every_cycle) return 0;
+  const bool independent = std::ranges::all_of(plan_.wide_filters, [&](FilterPlugin* filter) {
     return IsSkipped(*filter) || filter->WideVersion(*query_) == 0;
   });
+  return independent ? compilation_ : 0;
 }
 
 void CompiledQuery::DiagnoseRow(NodeRow row, std::string_view uid) {
@@ -600,7 +603,7 @@ void CompiledQuery::DiagnoseRow(NodeRow row, std::string_view uid) {
 }
 
 std::span<const RowDiagnosis> CompiledQuery::DiagnoseAll(std::string_view uid) {
-  const bool keeps = RowsAreIndependent() && !plan_.has_every_cycle;
+  const bool keeps = RowsVersion() != 0;
   const auto changed = diagnosed_at_ && keeps ? nodes_.ChangedSince(*diagnosed_at_) : std::nullopt;
   diagnoses_.resize(nodes_.rows());
   if (changed) {

@@ -26,10 +26,11 @@ namespace koord::scheduler {
 //   wide    filters and scorers about topology domains, in one pass over all rows
 class CompiledQuery {
  public:
-  // Buffers for passes over all rows, shared by all queries.
+  // Shared by all queries: buffers for passes over all rows.
   struct Scratch {
     std::vector<int64_t> scores;
     std::vector<uint8_t> feasible;
+    uint64_t compiled = 0;  // how often any query was
   };
 
   CompiledQuery(const Plan& plan, const NodeTable& nodes, const NominatedRows& nominated,
@@ -90,9 +91,9 @@ class CompiledQuery {
   std::span<const RowDiagnosis> DiagnoseAll(std::string_view uid);
   std::span<const RowDiagnosis> DiagnoseSome(const std::vector<NodeRow>& rows,
                                              std::string_view uid);
-  // No wide filter has a say in this shape at present: what is true of a row stays so until the row
-  // changes.
-  bool RowsAreIndependent();
+  // As long as this number stays, what is true of a row stays so until the row changes. 0: it does
+  // not, since a filter looks beyond the row at present.
+  uint64_t RowsVersion();
 
  private:
   void RunPreFilter(PreFilterPlugin& plugin, PreFilterResult& result);
@@ -127,6 +128,7 @@ class CompiledQuery {
   Scratch& scratch_;
   std::unique_ptr<PodQuery> query_;
   std::vector<uint64_t> versions_;  // of the plugins, by slot
+  uint64_t compilation_ = 0;        // its number among those of all queries
 
   std::vector<PreFilterResult> pre_filters_;
   std::vector<uint8_t> skipped_;  // by slot: the filter has nothing to say

@@ -68,8 +68,8 @@ RowVerdict CoreBed::CheckRow(PodQuery& query, const RowView& row) {
   return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_, nullptr);
 }
 
-bool CoreBed::RowsAreIndependent(PodQuery& query) {
-  return pipeline_->QueryFor(query.shared_shape()).RowsAreIndependent();
+uint64_t CoreBed::RowsVersion(PodQuery& query) {
+  return pipeline_->QueryFor(query.shared_shape()).RowsVersion();
 }
 
 void CoreBed::Preempt(const Attempt&, const std::string& node, std::vector<PodPtr> victims,

@@ -58,7 +58,7 @@ class CoreBed final : private SchedulerHandle {
   CoreBed();
 
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
-  bool RowsAreIndependent(PodQuery& query) override;
+  uint64_t RowsVersion(PodQuery& query) override;
   void Preempt(const Attempt& preemptor, const std::string& node, std::vector<PodPtr> victims,
                PreemptDone done) override;
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}

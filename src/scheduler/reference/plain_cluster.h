@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,8 @@ struct PlainCluster {
   std::map<std::string, PlainNode, std::less<>> nodes;
   std::map<std::string, PlainPod, std::less<>> pods;           // by uid; spec.nodeName says where
   std::map<std::string, Nomination, std::less<>> nominations;  // by uid
+  // Uids of pods that were evicted for others, which the watch does not show yet.
+  std::set<std::string, std::less<>> evicted_unseen;
   const ClusterObjects& objects;
   // When the NodeMetric of a node said last that it was updated.
   std::map<std::string, WallTime, std::less<>> metric_updates;

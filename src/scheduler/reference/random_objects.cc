@@ -425,6 +425,12 @@ void Settle(kube::Pod& pod, Random& random, WallTime now) {
     }
   }
   if (random.Chance(0.08)) pod.metadata.deletion_timestamp = now;
+  if (random.Chance(0.08)) {
+    kube::PodCondition& disruption = pod.status.conditions.emplace_back();
+    disruption.type = "DisruptionTarget";
+    disruption.status = random.Chance(0.8) ? "True" : "False";
+    disruption.reason = random.Chance(0.8) ? "PreemptionByScheduler" : "EvictionByEvictionAPI";
+  }
   if (random.Chance(0.1)) pod.status.qos_class = TextOf(random, {"Guaranteed", "BestEffort"});
 }
 

@@ -324,8 +324,9 @@ std::optional<std::string> ReferenceScheduler::WhyNotEligible(const PlainCluster
   for (const auto& [uid, other] : cluster.pods) {
     if (other.spec().node_name != node || other.priority() >= pod.priority()) continue;
     const auto* condition = FindCondition(other.pod->status.conditions, "DisruptionTarget");
-    if (other.meta().deletion_timestamp && condition != nullptr && condition->status == "True" &&
-        condition->reason == "PreemptionByScheduler") {
+    const bool leaves = other.meta().deletion_timestamp && condition != nullptr &&
+                        condition->status == "True" && condition->reason == "PreemptionByScheduler";
+    if (leaves || cluster.evicted_unseen.contains(uid)) {
       return "preemption: not eligible due to a terminating pod on the nominated node.";
     }
   }

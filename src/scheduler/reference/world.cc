@@ -151,6 +151,7 @@ void World::AddPod() {
 void World::DropPod(const std::string& uid) {
   core_.ledger.RemovePod(uid);
   cluster_.pods.erase(uid);
+  cluster_.evicted_unseen.erase(uid);
   assumed_.erase(uid);
 }
 
@@ -168,6 +169,7 @@ void World::ChangePod() {
       pod.metadata.labels = RandomPodLabels(random_);
       break;
     case 1:
+      if (cluster_.evicted_unseen.contains(at->first)) return ShowEvicted(at->second.meta().uid);
       pod.metadata.deletion_timestamp = cluster_.now;
       break;
     case 2:
@@ -245,14 +247,24 @@ void World::Evict(const CoreBed::PodPtr& preemptor, const std::string& node,
       DropPod(uid);
       continue;
     }
-    kube::Pod pod = *cluster_.pods.at(uid).pod;
-    pod.metadata.deletion_timestamp = cluster_.now;
-    kube::PodCondition& condition = pod.status.conditions.emplace_back();
-    condition.type = "DisruptionTarget";
-    condition.status = "True";
-    condition.reason = "PreemptionByScheduler";
-    SetPod(std::move(pod));
+    // Who leaves already is not told again.
+    if (cluster_.pods.at(uid).meta().deletion_timestamp) continue;
+    cluster_.evicted_unseen.insert(uid);
+    if (random_.Chance(0.5)) ShowEvicted(uid);
   }
+}
+
+void World::ShowEvicted(const std::string& uid) {
+  cluster_.evicted_unseen.erase(uid);
+  kube::Pod pod = *cluster_.pods.at(uid).pod;
+  pod.metadata.deletion_timestamp = cluster_.now;
+  std::erase_if(pod.status.conditions,
+                [](const auto& each) { return each.type == "DisruptionTarget"; });
+  kube::PodCondition& condition = pod.status.conditions.emplace_back();
+  condition.type = "DisruptionTarget";
+  condition.status = "True";
+  condition.reason = "PreemptionByScheduler";
+  SetPod(std::move(pod));
 }
 
 // ---- The rest
@@ -322,6 +334,9 @@ void World::RemoveObject() {
 }
 
 void World::PassTime() {
+  while (!cluster_.evicted_unseen.empty()) {
+    ShowEvicted(std::string(*cluster_.evicted_unseen.begin()));
+  }
   core_.loop.Advance(std::chrono::seconds(OneOf<int64_t>(random_, {1, 10, 60, 100})));
   cluster_.now = core_.loop.clock().Now();
 }
@@ -336,6 +351,9 @@ std::string World::Dump() const {
   for (const auto& [uid, each] : cluster_.nominations) {
     text += fmt::format("---\n# promised {}\n", each.node);
     dump(kube::kPods, *each.pod.pod);
+  }
+  for (const std::string& uid : cluster_.evicted_unseen) {
+    text += fmt::format("---\n# evicted, not seen yet: {}\n", uid);
   }
   const auto dump_all = [&](const kube::Resource& resource, const auto& cache) {
     for (const auto& [key, object] : cache.objects()) dump(resource, *object);

@@ -53,6 +53,8 @@ class World {
 
   void SetPod(kube::Pod pod);
   void DropPod(const std::string& uid);
+  // The watch shows that a pod was evicted.
+  void ShowEvicted(const std::string& uid);
   kube::Pod NewPod();
   std::string AnyNode();
 

@@ -56,7 +56,8 @@ std::optional<std::string> DefaultPreemption::WhyNotEligible(const Attempt& atte
   }
   for (const PodInfo* pod : context_.nodes().pods(*row)) {
     if (pod->shape->priority >= attempt.shape->priority) continue;
-    if (told_.contains(pod->uid()) || IsLeavingByPreemption(*pod->pod)) {
+    const bool unseen = told_.contains(pod->uid()) && !IsBeingDeleted(pod->pod->metadata);
+    if (unseen || IsLeavingByPreemption(*pod->pod)) {
       return "not eligible due to a terminating pod on the nominated node.";
     }
   }
@@ -72,10 +73,9 @@ DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query, const kube:
   kept.used = ++uses_;
   const NodeTable& nodes = context_.nodes();
   const auto changed = nodes.ChangedSince(kept.log_position);
-  const bool was_independent =
-      std::exchange(kept.independent, context_.handle->RowsAreIndependent(query));
-  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() || !was_independent ||
-      !kept.independent) {
+  const uint64_t rows_version = context_.handle->RowsVersion(query);
+  if (!changed || kept.budgets != budgets_.version() || kept.rows.empty() || rows_version == 0 ||
+      rows_version != kept.rows_version) {
     kept.rows.assign(nodes.rows(), std::nullopt);
   } else {
     kept.rows.resize(nodes.rows());
@@ -86,6 +86,7 @@ DefaultPreemption::Kept& DefaultPreemption::KeptFor(PodQuery& query, const kube:
   if (kept.promised) kept.rows[*kept.promised].reset();
   kept.log_position = nodes.log_end();
   kept.budgets = budgets_.version();
+  kept.rows_version = rows_version;
   return kept;
 }
 
@@ -139,24 +140,39 @@ PostFilterResult DefaultPreemption::Evict(const Attempt& attempt, NodeRow row,
     }
   }
   std::vector<std::shared_ptr<const kube::Pod>> victims;
-  std::vector<std::string> uids;
-  for (const PodInfo* victim : cost.victims) {
-    victims.push_back(victim->pod);
-    uids.push_back(victim->uid());
+  for (const PodInfo* victim : cost.victims) victims.push_back(victim->pod);
+  if (std::ranges::all_of(victims, [](const auto& pod) { return IsBeingDeleted(pod->metadata); })) {
+    // Nobody is told anything, so there is nothing to wait for but their end.
+    context_.handle->Preempt(attempt, node, std::move(victims), [](bool) {});
+    return {Verdict::Success(), node};
   }
   const std::string uid = attempt.pod->metadata.uid;
   evicting_for_.insert(uid);
+  std::vector<std::string> told = ToBeTold(victims);
   context_.handle->Preempt(
       attempt, node, std::move(victims),
-      [this, uid, uids = std::move(uids), key = KeyOf(attempt.pod->metadata)](bool all_leave) {
+      [this, uid, told = std::move(told), key = KeyOf(attempt.pod->metadata)](bool all_leave) {
         if (all_leave) {
-          RememberTold(uids);
+          RememberTold(told);
           return EndEviction(uid, key);
         }
         context_.loop.Schedule(kPauseAfterError,
                                scope_.Wrap([this, uid, key] { EndEviction(uid, key); }));
       });
   return {Verdict::Success(), node};
+}
+
+std::vector<std::string> DefaultPreemption::ToBeTold(
+    const std::vector<std::shared_ptr<const kube::Pod>>& victims) const {
+  StringSet waiting;
+  context_.handle->ForEachWaiting(
+      [&](const Attempt& attempt) { waiting.insert(attempt.pod->metadata.uid); });
+  std::vector<std::string> told;
+  for (const auto& victim : victims) {
+    const kube::ObjectMeta& meta = victim->metadata;
+    if (!IsBeingDeleted(meta) && !waiting.contains(meta.uid)) told.push_back(meta.uid);
+  }
+  return told;
 }
 
 void DefaultPreemption::EndEviction(const std::string& uid, const kube::ObjectKey& key) {

@@ -38,12 +38,12 @@ class DefaultPreemption final : public PostFilterPlugin,
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
  private:
-  // Dry runs of one shape, by row, as long as rows stay as they are.
+  // Dry runs of one shape, by row, as long as rows and what the filters know of the pod stay.
   struct Kept {
     uint64_t log_position = 0;
     uint64_t budgets = 0;
     uint64_t used = 0;
-    bool independent = false;  // rows were, of each other
+    uint64_t rows_version = 0;
     std::vector<std::optional<DryRun>> rows;
     // Was promised to the pod that asked last: it looks different to all others of the shape.
     std::optional<NodeRow> promised;
@@ -54,6 +54,10 @@ class DefaultPreemption final : public PostFilterPlugin,
   Kept& KeptFor(PodQuery& query, const kube::Pod& pod);
   size_t CandidatesWanted(size_t nodes) const;
   PostFilterResult Evict(const Attempt& attempt, NodeRow row, const PreemptionCost& cost);
+  // Of victims, those that the API server is told to delete: the others leave already, or wait for
+  // their permit and go back to the queue.
+  std::vector<std::string> ToBeTold(
+      const std::vector<std::shared_ptr<const kube::Pod>>& victims) const;
   void EndEviction(const std::string& uid, const kube::ObjectKey& key);
   void RememberTold(const std::vector<std::string>& victims);
   std::string Explain(const Diagnosis& diagnosis, const std::vector<NodeRow>& tried,
@@ -66,7 +70,7 @@ class DefaultPreemption final : public PostFilterPlugin,
   absl::flat_hash_map<uint32_t, Kept> kept_;  // by shape
   uint64_t uses_ = 0;
   StringSet evicting_for_;  // uids of pods whose victims are being told
-  StringSet told_;          // uids of victims that leave
+  StringSet told_;          // uids of victims that leave, seen or not
   Scope scope_;
 };
 

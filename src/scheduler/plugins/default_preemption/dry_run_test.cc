@@ -2,30 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/testing/idle_handle.h"
 #include "scheduler/testing/plugin_bed.h"
 
 namespace koord::scheduler {
 namespace {
 
-class DryRunTest : public testing::Test, protected SchedulerHandle {
+class DryRunTest : public testing::Test, protected IdleHandle {
  protected:
   // A pod fits if no more than `room` others are on the node.
   RowVerdict CheckRow(PodQuery&, const RowView& row) override {
     return row.PodCount(bed_.ledger.nodes()) <= room_ ? RowVerdict{}
                                                       : RowVerdict::Unschedulable(full_);
   }
-  bool RowsAreIndependent(PodQuery&) override { return true; }
-  void Preempt(const Attempt&, const std::string&, std::vector<std::shared_ptr<const kube::Pod>>,
-               PreemptDone) override {}
-  void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
-  bool Allow(std::string_view, std::string_view) override { return false; }
-  bool Reject(std::string_view, std::string_view, std::string) override { return false; }
-  void Activate(const std::vector<kube::ObjectKey>&) override {}
-  std::vector<std::shared_ptr<const kube::Pod>> NominatedTo(std::string_view) override {
-    return {};
-  }
-  void ClearNomination(const kube::Pod&) override {}
-  std::string NominatedNodeOf(const kube::Pod&) override { return ""; }
 
   void AddPod(std::string_view name, int priority, int started, std::string_view app = "x") {
     bed_.AddPod(

@@ -1,0 +1,93 @@
+#include "koordlet/hooks/engine/cpuset_grants.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/cpu_list.h"
+
+namespace koord::koordlet::hooks {
+namespace {
+
+bool MayHaveCpus(api::QosClass label, kube::PodQos kube_qos) {
+  if (label == api::QosClass::kNone) return kube_qos == kube::PodQos::kGuaranteed;
+  return label == api::QosClass::kLse || label == api::QosClass::kLsr;
+}
+
+}  // namespace
+
+void CpusetGrants::Update(const NodeState& state) {
+  pods_ = state.pods();
+  owner_of_cpu_.clear();
+  kept_.clear();
+  const auto keep = [this](const std::vector<int32_t>& cpus) {
+    for (const int32_t cpu : cpus) {
+      if (cpu < 0) continue;
+      if (kept_.size() <= static_cast<size_t>(cpu)) kept_.resize(cpu + 1);
+      kept_[cpu] = true;
+    }
+  };
+  if (const auto& topology = state.topology(); topology != nullptr) {
+    keep(topology->reserved_cpus);
+    if (topology->system_qos_exclusive) keep(topology->system_qos_cpus);
+  }
+  std::vector<const NodePod*> candidates;
+  for (const NodePod& pod : *pods_) {
+    if (pod.is_active && !pod.cpuset.empty() && MayHaveCpus(pod.raw_qos, pod.kube_qos)) {
+      candidates.push_back(&pod);
+    }
+  }
+  std::ranges::sort(candidates, {}, [](const NodePod* pod) {
+    return std::tuple(pod->pod->metadata.creation_timestamp, std::string_view(pod->uid()));
+  });
+  for (const NodePod* pod : candidates) Claim(*pod);
+}
+
+void CpusetGrants::Claim(const NodePod& pod) {
+  const bool is_free = std::ranges::all_of(
+      pod.cpuset, [this](int32_t cpu) { return !IsKept(cpu) && OwnerOf(cpu) == nullptr; });
+  if (!is_free) return;
+  for (const int32_t cpu : pod.cpuset) {
+    if (cpu < 0) continue;
+    if (owner_of_cpu_.size() <= static_cast<size_t>(cpu)) owner_of_cpu_.resize(cpu + 1);
+    owner_of_cpu_[cpu] = &pod;
+  }
+}
+
+bool CpusetGrants::IsKept(int32_t cpu) const {
+  return cpu >= 0 && static_cast<size_t>(cpu) < kept_.size() && kept_[cpu];
+}
+
+const NodePod* CpusetGrants::OwnerOf(int32_t cpu) const {
+  if (cpu < 0 || static_cast<size_t>(cpu) >= owner_of_cpu_.size()) return nullptr;
+  return owner_of_cpu_[cpu];
+}
+
+StatusOr<std::optional<std::string>> CpusetGrants::CpusetOf(const HookPod& pod) const {
+  RETURN_IF_ERROR(pod.resource_status.status());
+  if (!*pod.resource_status || (*pod.resource_status)->cpuset.empty()) {
+    return std::optional<std::string>();
+  }
+  const std::string& text = (*pod.resource_status)->cpuset;
+  ASSIGN_OR_RETURN(const std::vector<int32_t> cpus, ParseCpuList(text));
+  if (cpus.empty()) return InvalidArgument("resource-status names no CPU: {}", text);
+  if (!trust_pod_authors_) RETURN_IF_ERROR(Check(pod, cpus));
+  return std::optional(text);
+}
+
+Status CpusetGrants::Check(const HookPod& pod, const std::vector<int32_t>& cpus) const {
+  if (!MayHaveCpus(pod.label_qos, pod.kube_qos)) {
+    return FailedPrecondition(
+        "resource-status names CPUs, which only LSE, LSR and guaranteed pods may have");
+  }
+  for (const int32_t cpu : cpus) {
+    if (IsKept(cpu)) return FailedPrecondition("CPU {} of resource-status is reserved", cpu);
+    const NodePod* owner = OwnerOf(cpu);
+    if (owner != nullptr && owner->uid() != pod.uid) {
+      return FailedPrecondition("CPU {} of resource-status belongs to pod {}/{}", cpu,
+                                owner->pod->metadata.ns, owner->pod->metadata.name);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace koord::koordlet::hooks

@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "koordlet/hooks/engine/hook_plugin.h"
+
+// The kernel's switches for two ways of telling tasks apart, of which only one can be on.
+namespace koord::koordlet::hooks {
+
+inline constexpr std::string_view kGroupIdentitySwitch = "sys/kernel/sched_group_identity_enabled";
+inline constexpr std::string_view kCoreSchedSwitch = "sys/kernel/sched_core";
+
+// "0" or "1"; empty where the kernel has no such switch.
+std::string ReadSwitch(const Host& host, std::string_view path);
+Status SetSwitch(const HookEnv& env, std::string_view path, bool on);
+
+}  // namespace koord::koordlet::hooks

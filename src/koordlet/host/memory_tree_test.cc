@@ -1,0 +1,129 @@
+#include "koordlet/host/memory_tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace koord::koordlet {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::string> Names(const MemoryTree& tree, std::string_view path) {
+  std::vector<std::string> names;
+  const std::vector<FileTree::Entry> entries = tree.List(path).value();
+  for (const FileTree::Entry& entry : entries) {
+    names.push_back(entry.name + (entry.is_directory ? "/" : ""));
+  }
+  return names;
+}
+
+TEST(MemoryTree, HoldsWhatWasSetAndTakesWrites) {
+  MemoryTree tree;
+  tree.Set("cpu/kubepods/cpu.shares", "1024\n");
+  EXPECT_EQ(tree.Read("cpu/kubepods/cpu.shares").value(), "1024\n");
+  ASSERT_TRUE(tree.Write("cpu/kubepods/cpu.shares", "2").ok());
+  EXPECT_EQ(tree.Read("cpu/kubepods/cpu.shares").value(), "2");
+  ASSERT_TRUE(tree.Append("cpu/kubepods/cpu.shares", "3").ok());
+  EXPECT_EQ(tree.Read("cpu/kubepods/cpu.shares").value(), "23");
+}
+
+TEST(MemoryTree, WritesCreateNoFiles) {
+  MemoryTree tree;
+  tree.AddDirectory("cpu");
+  EXPECT_EQ(tree.Write("cpu/cpu.idle", "1").code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(tree.Append("cpu/cpu.idle", "1").code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(tree.Exists("cpu/cpu.idle"));
+  EXPECT_EQ(tree.Write("cpu", "1").code(), absl::StatusCode::kNotFound);
+}
+
+TEST(MemoryTree, ListsWhatIsRightBelow) {
+  MemoryTree tree;
+  tree.Set("a/b/c/d", "");
+  tree.Set("a/b/e", "");
+  tree.Set("a/b-f", "");  // sorts before "a/b/"
+  tree.Set("a/g", "");
+  tree.Set("ab", "");
+  EXPECT_THAT(Names(tree, ""), ElementsAre("a/", "ab"));
+  EXPECT_THAT(Names(tree, "a"), ElementsAre("b/", "b-f", "g"));
+  EXPECT_THAT(Names(tree, "a/b"), ElementsAre("c/", "e"));
+  EXPECT_EQ(tree.List("x").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(tree.List("a/g").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(MemoryTree, RemovesADirectoryWithAllInIt) {
+  MemoryTree tree;
+  tree.Set("pod1/cpu.stat", "");
+  tree.Set("pod1/c/cpu.stat", "");
+  tree.Set("pod10/cpu.stat", "");
+  auto file = tree.Open("pod1/c/cpu.stat").value();
+  tree.Remove("pod1");
+  EXPECT_FALSE(tree.Exists("pod1/c"));
+  EXPECT_TRUE(tree.Exists("pod10/cpu.stat"));
+  std::string buffer;
+  EXPECT_EQ(file->Read(buffer).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(MemoryTree, AFileMayBecomeADirectory) {
+  MemoryTree tree;
+  tree.Set("a", "1");
+  tree.Set("a/b", "2");
+  EXPECT_EQ(tree.Read("a").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(tree.Read("a/b").value(), "2");
+  EXPECT_THAT(Names(tree, ""), ElementsAre("a/"));
+}
+
+TEST(MemoryTree, AnOpenFileSeesNewContent) {
+  MemoryTree tree;
+  int reads = 0;
+  tree.SetReader("stat", [&reads] { return std::to_string(++reads); });
+  auto file = tree.Open("stat").value();
+  std::string buffer;
+  EXPECT_EQ(file->Read(buffer).value(), "1");
+  EXPECT_EQ(file->Read(buffer).value(), "2");
+}
+
+TEST(MemoryTree, AWriterMayRefuse) {
+  MemoryTree tree;
+  tree.Set("cpu.shares", "1024");
+  tree.SetWriter("cpu.shares", [&tree](std::string_view path, std::string_view text) {
+    if (text == "0") return InvalidArgument("EINVAL");
+    tree.Set(path, text);
+    return absl::OkStatus();
+  });
+  EXPECT_FALSE(tree.Write("cpu.shares", "0").ok());
+  EXPECT_EQ(tree.Read("cpu.shares").value(), "1024");
+  EXPECT_TRUE(tree.Write("cpu.shares", "2").ok());
+  EXPECT_EQ(tree.Read("cpu.shares").value(), "2");
+}
+
+TEST(MemoryTree, FillsDirectoriesThatAreMade) {
+  MemoryTree tree;
+  tree.OnMakeDirectory(
+      [&tree](std::string_view path) { tree.Set(fmt::format("{}/tasks", path), ""); });
+  ASSERT_TRUE(tree.MakeDirectory("BE").ok());
+  ASSERT_TRUE(tree.Write("BE/tasks", "7").ok());
+  ASSERT_TRUE(tree.MakeDirectory("BE").ok());
+  EXPECT_EQ(tree.Read("BE/tasks").value(), "7") << "an existing directory stays as it is";
+  EXPECT_EQ(tree.MakeDirectory("LS/x").code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(tree.RemoveDirectory("BE/tasks").ok());
+  EXPECT_TRUE(tree.RemoveDirectory("BE").ok());
+  EXPECT_EQ(tree.RemoveDirectory("BE").code(), absl::StatusCode::kNotFound);
+}
+
+TEST(MemoryTree, RefusesPathsThatLeaveIt) {
+  MemoryTree tree;
+  tree.Set("a/b", "");
+  for (const std::string path :
+       {"/a/b", "../a/b", "a/../a/b", "a//b", "a/./b", ".", "..", "a/b/..", "a/b/"}) {
+    EXPECT_EQ(tree.Read(path).status().code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_EQ(tree.Open(path).status().code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_EQ(tree.Write(path, "").code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_EQ(tree.List(path).status().code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_EQ(tree.MakeDirectory(path).code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_EQ(tree.RemoveDirectory(path).code(), absl::StatusCode::kInvalidArgument) << path;
+  }
+  EXPECT_EQ(CheckTreePath(std::string_view("a\0b", 3)).code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace koord::koordlet

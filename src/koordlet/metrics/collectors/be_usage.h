@@ -1,0 +1,32 @@
+#pragma once
+#include "koordlet/metrics/collectors/collector.h"
+#include "koordlet/metrics/collectors/tracked_pods.h"
+
+namespace koord::koordlet {
+
+// CPU of best-effort pods as a whole, in milli-cores: what they use, what they have asked for and
+// what they may use at most at present.
+class BeUsageCollector final : public Collector {
+ public:
+  explicit BeUsageCollector(CollectorContext context) : Collector(context) {}
+
+  std::string_view name() const override { return "best-effort usage"; }
+  void Collect() override;
+  bool has_synced() const override { return has_synced_; }
+
+ private:
+  void CollectUsage(const std::string& dir);
+  void SumRequests();
+  std::optional<double> RealLimit(const std::string& dir);
+
+  KeptFile usage_;
+  std::optional<int64_t> last_nanos_;
+  SteadyTime last_at_{};
+  KeptFile cpuset_;
+  TrackedPods<KeptFile> pods_;
+  double request_ = 0;
+  std::string buffer_;
+  bool has_synced_ = false;
+};
+
+}  // namespace koord::koordlet

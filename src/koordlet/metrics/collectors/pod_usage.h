@@ -1,0 +1,33 @@
+#pragma once
+#include "koordlet/metrics/collectors/cgroup_usage.h"
+#include "koordlet/metrics/collectors/tracked_pods.h"
+
+namespace koord::koordlet {
+
+// CPU, memory and throttling of every pod and container, from the cgroups' own counters, and the
+// memory of pods by NUMA node.
+class PodUsageCollector final : public Collector {
+ public:
+  explicit PodUsageCollector(CollectorContext context) : Collector(context) {}
+
+  std::string_view name() const override { return "pod usage"; }
+  void Collect() override;
+  bool has_synced() const override { return has_synced_; }
+
+ private:
+  struct Memory {
+    CgroupUsage usage;
+    KeptFile numa;
+  };
+  using Pods = TrackedPods<Memory>;
+
+  void CollectUsage(Pods::Entry& entry, UsageSum& sum);
+  void CollectNumaMemory(Pods::Entry& entry, UsageSum& sum);
+
+  Pods pods_;
+  std::string buffer_;
+  std::vector<std::string> numa_names_;
+  bool has_synced_ = false;
+};
+
+}  // namespace koord::koordlet

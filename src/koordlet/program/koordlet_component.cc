@@ -1,0 +1,249 @@
+#include "koordlet/program/koordlet_component.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/metrics/process_metrics.h"
+#include "base/trim_memory.h"
+#include "koordlet/hooks/tc_network_qos/process_network_control.h"
+#include "koordlet/host/directory_tree.h"
+#include "koordlet/host/discovery.h"
+#include "koordlet/metrics/gpu/nvml.h"
+#include "koordlet/qos/evictor/api_evictor.h"
+#include "koordlet/qos/evictor/runtime_evictor.h"
+#include "koordlet/runtime/cri/cri_container_stopper.h"
+#include "koordlet/runtime/runtime_sockets.h"
+#include "kube/client/http_transport.h"
+
+namespace koord::koordlet {
+namespace {
+
+constexpr char kTerwayDirectory[] = "/host-var-lib/terway/qos/";
+constexpr Duration kWatchRetry = std::chrono::minutes(1);
+constexpr uint64_t kMaxKubeletAnswer = 64 << 20;
+
+kube::HttpResponse TextOf(std::initializer_list<const metrics::Registry*> registries) {
+  kube::HttpResponse response;
+  response.headers.Set("Content-Type", std::string(metrics::kTextContentType));
+  for (const metrics::Registry* registry : registries) response.body += registry->Text();
+  return response;
+}
+
+// Without a sign of the kubelet nobody knows which driver it will use; most use systemd.
+StatusOr<std::unique_ptr<Host>> FindHost(const HostPaths& paths) {
+  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
+  if (host.ok() || !absl::IsUnavailable(host.status())) return host;
+  LOG_WARNING("There is no sign of a kubelet yet, taking its cgroup driver for systemd",
+              {"err", host.status()});
+  return DiscoverHost(paths, CgroupDriver::kSystemd);
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<component::Component>> KoordletComponent::Make(
+    component::Environment& environment, const KoordletFlags& flags,
+    const kube::ClientConfig& api_server) {
+  std::unique_ptr<KoordletComponent> component(new KoordletComponent());
+  ASSIGN_OR_RETURN(component->host_, FindHost(flags.paths().host));
+  component->xpu_files_ =
+      std::make_unique<DirectoryTree>(flags.paths().xpu_device_infos, DirectoryTree::Options{});
+  const KoordletOptions& options = flags.options();
+  RETURN_IF_ERROR(component->OpenAuditLog(environment, options));
+  component->FindGpus(options, environment.loop.clock());
+  component->MakeEvictor(environment, flags);
+  component->MakeHookTools(environment, options);
+  component->MakeKubelet(environment, flags, api_server);
+  component->MakeKoordlet(environment, flags);
+  component->MakeWatches(environment, options);
+  component->ServeHooks(environment.asio_loop, options);
+  component->watch_timer_ = std::make_unique<Timer>(environment.loop);
+  component->WatchCgroups(environment.asio_loop, flags.paths().host.cgroup);
+  component->Serve(environment.api, options.gates);
+  return component;
+}
+
+Status KoordletComponent::OpenAuditLog(component::Environment& environment,
+                                       const KoordletOptions& options) {
+  if (!options.gates.Enabled("AuditEvents")) return absl::OkStatus();
+  random_ = Random(environment.seed);
+  AuditLog::Options audit;
+  audit.directory = options.audit.directory;
+  audit.verbose = options.audit.verbosity;
+  audit.max_bytes = options.audit.max_megabytes << 20;
+  audit.max_readers = static_cast<size_t>(std::max(options.audit.max_readers, 1));
+  audit.max_events = static_cast<size_t>(std::max(options.audit.max_events, 1));
+  ASSIGN_OR_RETURN(audit_, AuditLog::Open(environment.loop, random_, audit));
+  return absl::OkStatus();
+}
+
+void KoordletComponent::FindGpus(const KoordletOptions& options, const Clock& clock) {
+  if (!options.gates.Enabled("Accelerators") || options.only_xpu_files) return;
+  StatusOr<std::unique_ptr<GpuDevices>> gpus = LoadNvml(host_->sys(), clock);
+  if (gpus.ok()) {
+    gpus_ = *std::move(gpus);
+  } else {
+    LOG_INFO("No GPUs are asked of a driver", {"reason", gpus.status()});
+  }
+}
+
+void KoordletComponent::MakeEvictor(component::Environment& environment,
+                                    const KoordletFlags& flags) {
+  const KoordletOptions& options = flags.options();
+  evictions_ = std::make_unique<EvictionRecord>(environment.loop, internal_, audit_.get(),
+                                                options.node_name);
+  if (options.only_evict_by_api) {
+    events_ = kube::MakeCoreEventRecorder(
+        environment.client, {.component = "koordlet-qosManager", .host = options.node_name});
+    evictor_ = std::make_unique<ApiEvictor>(environment.client, *events_, *evictions_);
+    return;
+  }
+  const std::string var_run = flags.paths().host.var_run;
+  stopper_ = std::make_unique<CriContainerStopper>(
+      environment.loop, [this, var_run](std::string_view runtime) -> StatusOr<std::string> {
+        const auto socket = FindRuntimeSocket(host_->var_run(), runtime);
+        if (!socket) return NotFound("there is no socket of {} in {}", runtime, var_run);
+        return fmt::format("unix://{}/{}", var_run, *socket);
+      });
+  evictor_ = std::make_unique<RuntimeEvictor>(*stopper_, *evictions_);
+}
+
+void KoordletComponent::MakeHookTools(component::Environment& environment,
+                                      const KoordletOptions& options) {
+  hook_events_ = kube::MakeCoreEventRecorder(environment.client,
+                                             {.component = "koordlet", .host = options.node_name});
+  if (options.gates.Enabled("TCNetworkQoS")) {
+    network_ = hooks::MakeProcessNetworkControl(environment.asio_loop);
+  }
+  if (options.gates.Enabled("TerwayQoS")) terway_ = hooks::MakeTerwayFiles(kTerwayDirectory);
+}
+
+void KoordletComponent::TellOfPod(const hooks::HookPod& pod, std::string_view reason,
+                                  std::string_view message) {
+  kube::EventRecorder::Note note;
+  note.regarding.api_version = "v1";
+  note.regarding.kind = "Pod";
+  note.regarding.ns = pod.ns;
+  note.regarding.name = pod.name;
+  note.regarding.uid = pod.uid;
+  note.reason = reason;
+  note.message = message;
+  hook_events_->Record(note);
+}
+
+void KoordletComponent::MakeKubelet(component::Environment& environment, const KoordletFlags& flags,
+                                    const kube::ClientConfig& api_server) {
+  const KoordletOptions& options = flags.options();
+  const auto connect = [&loop = environment.asio_loop, api_server, kubelet = options.kubelet](
+                           const kube::Node& node) -> StatusOr<std::shared_ptr<kube::Transport>> {
+    ASSIGN_OR_RETURN(const kube::ClientConfig config,
+                     KubeletClientConfig(node, api_server, kubelet));
+    LOG_INFO("Asking the kubelet", {"url", config.server},
+             {"verified", !config.insecure_skip_tls_verify});
+    kube::HttpTransport::Options transport;
+    transport.max_answer = kMaxKubeletAnswer;
+    transport.max_connections = 2;
+    return kube::HttpTransport::Make(loop, config, transport);
+  };
+  kubelet_ = std::make_unique<KubeletClient>(environment.loop, connect, options.kubelet_timeout,
+                                             &internal_);
+}
+
+void KoordletComponent::MakeKoordlet(component::Environment& environment,
+                                     const KoordletFlags& flags) {
+  KoordletOptions options = flags.options();
+  options.seed = environment.seed;
+  koordlet_ =
+      std::make_unique<Koordlet>(environment.loop, *host_, environment.client, std::move(options),
+                                 Koordlet::Parts{.evictor = evictor_.get(),
+                                                 .auditor = audit_.get(),
+                                                 .gpus = gpus_.get(),
+                                                 .xpu_files = xpu_files_.get(),
+                                                 .kubelet = kubelet_.get(),
+                                                 .internal = &internal_,
+                                                 .external = &external_});
+}
+
+void KoordletComponent::MakeWatches(component::Environment& environment,
+                                    const KoordletOptions& options) {
+  NodeWatches::Listeners listeners;
+  listeners.node = [this](const auto& node) { koordlet_->OnNode(node); };
+  listeners.slo = [this](const auto& slo) { koordlet_->OnNodeSlo(slo); };
+  if (options.report_node_metric) {
+    listeners.metric = [this](const auto& metric) { koordlet_->OnNodeMetric(metric); };
+  }
+  if (options.gates.Enabled("NodeTopologyReport")) {
+    listeners.topology = [this](const auto& topology) { koordlet_->OnTopology(topology); };
+  }
+  if (options.gates.Enabled("Accelerators") || options.gates.Enabled("RDMADevices")) {
+    listeners.device = [this](const auto& device) { koordlet_->OnDevice(device); };
+  }
+  if (options.pods_from_api_server) {
+    listeners.pods = [this](const auto& pods) { koordlet_->OnPods(pods); };
+  }
+  watches_ = std::make_unique<NodeWatches>(environment.client, options.node_name,
+                                           std::move(listeners), environment.seed);
+}
+
+// Without it the reconciler does the same a little later, so that it is no reason not to start.
+void KoordletComponent::ServeHooks(AsioLoop& loop, const KoordletOptions& options) {
+  auto server = hooks::HookServer::Start(loop, koordlet_->hook_runner(), options.hook_server);
+  if (server.ok()) {
+    hook_server_ = *std::move(server);
+  } else {
+    LOG_WARNING("The runtime proxy is not answered", {"err", server.status()});
+  }
+}
+
+// The kubelet may not have made its directories yet: until then pods are found by polling.
+void KoordletComponent::WatchCgroups(AsioLoop& loop, const std::string& cgroup_root) {
+  const CgroupLayout& layout = host_->cgroups().layout();
+  const bool is_v1 = layout.version == CgroupVersion::kV1;
+  auto watch = CgroupWatch::Start(loop, is_v1 ? cgroup_root + "/cpu" : cgroup_root, layout,
+                                  [this](const std::string&, bool appeared) {
+                                    if (appeared) koordlet_->OnPodCgroup();
+                                  });
+  if (watch.ok()) {
+    cgroup_watch_ = *std::move(watch);
+    return;
+  }
+  LOG_V(1, "New pods are found by polling only", {"err", watch.status()});
+  watch_timer_->Set(kWatchRetry, [this, &loop, cgroup_root] { WatchCgroups(loop, cgroup_root); });
+}
+
+void KoordletComponent::Serve(component::ComponentApi& api, const FeatureGates& gates) {
+  metrics::AddProcessMetrics(internal_);
+  api.AddRoute("GET", "/internal-metrics",
+               [this](const component::RouteRequest&) { return TextOf({&internal_}); });
+  api.AddRoute("GET", "/external-metrics",
+               [this](const component::RouteRequest&) { return TextOf({&external_}); });
+  api.AddRoute("GET", "/metrics", [this](const component::RouteRequest&) {
+    return TextOf({&internal_, &external_});
+  });
+  if (gates.Enabled("AuditEventsHTTPHandler")) {
+    api.AddRoute("GET", "/events", [this](const component::RouteRequest& request) {
+      return AnswerEvents(audit_.get(), request.http);
+    });
+  }
+  api.readyz().Add("koordlet", [this] { return koordlet_->Healthy(); });
+}
+
+void KoordletComponent::Start(Task ready) {
+  watches_->Start();
+  koordlet_->Start([ready = std::move(ready)]() mutable {
+    TrimMemory();  // the budget is for a node that runs, not for one that starts
+    ready();
+  });
+}
+
+void KoordletComponent::Stop(Task done) {
+  watch_timer_->Cancel();
+  cgroup_watch_.reset();
+  hook_server_.reset();
+  watches_->Stop();
+  koordlet_->Stop();
+  done();
+}
+
+}  // namespace koord::koordlet

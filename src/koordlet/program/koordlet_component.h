@@ -1,0 +1,71 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "component/program.h"
+#include "koordlet/app/koordlet.h"
+#include "koordlet/audit/audit_log.h"
+#include "koordlet/hooks/server/hook_server.h"
+#include "koordlet/hooks/tc_network_qos/network_control.h"
+#include "koordlet/hooks/terway_qos/terway_files.h"
+#include "koordlet/metrics/gpu/gpu_devices.h"
+#include "koordlet/program/koordlet_flags.h"
+#include "koordlet/qos/evictor/eviction_record.h"
+#include "koordlet/runtime/container_stopper.h"
+#include "koordlet/states/cgroup_watch.h"
+#include "koordlet/states/node_watches.h"
+#include "kube/client/event_recorder.h"
+
+namespace koord::koordlet {
+
+// koordlet as a component of a real node: the machine, the watches of the node's objects, its
+// kubelet, and what it serves.
+class KoordletComponent final : public component::Component {
+ public:
+  static StatusOr<std::unique_ptr<component::Component>> Make(component::Environment& environment,
+                                                              const KoordletFlags& flags,
+                                                              const kube::ClientConfig& api_server);
+
+  void Start(Task ready) override;
+  void Lead(const component::Leadership&) override {}
+  void Stop(Task done) override;
+
+ private:
+  KoordletComponent() = default;
+
+  Status OpenAuditLog(component::Environment& environment, const KoordletOptions& options);
+  void FindGpus(const KoordletOptions& options, const Clock& clock);
+  void MakeEvictor(component::Environment& environment, const KoordletFlags& flags);
+  void MakeHookTools(component::Environment& environment, const KoordletOptions& options);
+  void TellOfPod(const hooks::HookPod& pod, std::string_view reason, std::string_view message);
+  void MakeKubelet(component::Environment& environment, const KoordletFlags& flags,
+                   const kube::ClientConfig& api_server);
+  void MakeKoordlet(component::Environment& environment, const KoordletFlags& flags);
+  void MakeWatches(component::Environment& environment, const KoordletOptions& options);
+  void ServeHooks(AsioLoop& loop, const KoordletOptions& options);
+  void WatchCgroups(AsioLoop& loop, const std::string& cgroup_root);
+  void Serve(component::ComponentApi& api, const FeatureGates& gates);
+
+  metrics::Registry internal_;
+  metrics::Registry external_;
+  std::unique_ptr<Host> host_;
+  std::unique_ptr<FileTree> xpu_files_;
+  Random random_{0};
+  std::unique_ptr<AuditLog> audit_;  // null: switched off
+  std::unique_ptr<GpuDevices> gpus_;
+  std::unique_ptr<kube::EventRecorder> events_;
+  std::unique_ptr<EvictionRecord> evictions_;
+  std::unique_ptr<kube::EventRecorder> hook_events_;
+  std::unique_ptr<hooks::NetworkControl> network_;
+  std::unique_ptr<hooks::TerwayFiles> terway_;
+  std::unique_ptr<ContainerStopper> stopper_;
+  std::unique_ptr<PodEvictor> evictor_;
+  std::unique_ptr<KubeletClient> kubelet_;
+  std::unique_ptr<Koordlet> koordlet_;
+  std::unique_ptr<hooks::HookServer> hook_server_;  // null: the runtime proxy is not answered
+  std::unique_ptr<NodeWatches> watches_;
+  std::unique_ptr<CgroupWatch> cgroup_watch_;
+  std::unique_ptr<Timer> watch_timer_;  // until there is something to watch
+};
+
+}  // namespace koord::koordlet

@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+
+#include "koordlet/host/discovery.h"
+
+namespace koord::koordlet {
+
+// Where the machine's directories are, seen from koordlet: in a container most are mounted
+// elsewhere.
+struct KoordletPaths {
+  HostPaths host;
+  std::string run;
+  std::string hook_config;
+  std::string xpu_device_infos = "/var/run/koordlet/xpu-device-infos/";
+};
+
+KoordletPaths PathsInContainer();  // of the DaemonSet
+KoordletPaths PathsOnHost();       // of a process of the machine itself
+// Of a directory that holds the image of a whole machine.
+KoordletPaths PathsBelow(const std::string& root);
+
+}  // namespace koord::koordlet

@@ -1,0 +1,96 @@
+#include "koordlet/program/koordlet_program.h"
+
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+#include "component/program.h"
+#include "koordlet/host/discovery.h"
+#include "koordlet/host/features.h"
+#include "koordlet/program/koordlet_component.h"
+#include "koordlet/program/koordlet_flags.h"
+#include "koordlet/program/once.h"
+#include "kube/client/kubeconfig.h"
+
+namespace koord::koordlet {
+namespace {
+
+constexpr char kDescription[] =
+    "koordlet runs on every node. It measures what pods really use and reports it, and keeps "
+    "latency-sensitive pods fast by limiting best-effort ones: in cgroups, resctrl and the "
+    "kernel's "
+    "settings, as the node's NodeSLO asks.";
+
+Status PrintOnce(const KoordletFlags& flags) {
+  ASSIGN_OR_RETURN(const auto writes, RunOnce(flags.once(), flags.options()));
+  std::fputs(PrintWrites(writes, flags.once().output).c_str(), stdout);
+  return absl::OkStatus();
+}
+
+StatusOr<std::unique_ptr<Host>> FindHost(const HostPaths& paths) {
+  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
+  if (absl::IsUnavailable(host.status())) return DiscoverHost(paths, CgroupDriver::kSystemd);
+  return host;
+}
+
+// What the machine can do, in words or as a list in JSON. People also ask outside of a container.
+Status PrintFeatureReport(const KoordletFlags& flags) {
+  const OnceOptions& once = flags.once();
+  const bool is_image = once.host_root != "/";
+  StatusOr<std::unique_ptr<Host>> host =
+      FindHost(is_image ? HostPaths::Below(once.host_root) : flags.paths().host);
+  if (!host.ok() && !is_image) host = FindHost(PathsOnHost().host);
+  if (!host.ok()) return host.status();
+  const std::vector<Feature> features = DetectFeatures(**host);
+  if (once.output != "json") {
+    std::fputs(PrintFeatures(features).c_str(), stdout);
+    return absl::OkStatus();
+  }
+  kube::json::array list;
+  for (const Feature& feature : features) {
+    list.push_back(kube::Json{{"name", feature.name},
+                              {"meaning", feature.meaning},
+                              {"available", feature.available},
+                              {"whyNot", feature.why_not},
+                              {"without", feature.without}});
+  }
+  std::fprintf(stdout, "%s\n", kube::Serialize(list).c_str());
+  return absl::OkStatus();
+}
+
+// Takes the command away, so that flags are left.
+bool TakeCommand(std::vector<const char*>& arguments, std::string_view command) {
+  if (arguments.size() < 2 || arguments[1] != command) return false;
+  arguments.erase(arguments.begin() + 1);
+  return true;
+}
+
+}  // namespace
+
+int RunKoordlet(int argc, const char* const* argv) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  const bool show_features = TakeCommand(arguments, "features");
+  component::Program program("koordlet", kDescription, KoordletFeatureGates());
+  KoordletFlags flags(program);
+  program.BeforeStart([&]() -> StatusOr<bool> {
+    if (show_features) {
+      RETURN_IF_ERROR(PrintFeatureReport(flags));
+      return false;
+    }
+    ASSIGN_OR_RETURN(const bool run, flags.Load(kube::ProcessEnvironment));
+    if (!flags.once().enabled) return run;
+    RETURN_IF_ERROR(PrintOnce(flags));
+    return false;
+  });
+  return program.Run(
+      static_cast<int>(arguments.size()), arguments.data(),
+      [&](component::Environment& environment) -> StatusOr<std::unique_ptr<component::Component>> {
+        const component::ClientOptions& client = program.options().client;
+        ASSIGN_OR_RETURN(
+            const kube::ClientConfig config,
+            kube::LoadClientConfig({.kubeconfig = client.kubeconfig, .master = client.master}));
+        return KoordletComponent::Make(environment, flags, config);
+      });
+}
+
+}  // namespace koord::koordlet

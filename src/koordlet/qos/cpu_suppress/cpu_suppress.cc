@@ -1,0 +1,318 @@
+#include "koordlet/qos/cpu_suppress/cpu_suppress.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/cpu_list.h"
+#include "base/string_map.h"
+#include "koordlet/qos/cpu_suppress/suppress_rules.h"
+#include "koordlet/qos/framework/amounts.h"
+#include "koordlet/qos/framework/node_inputs.h"
+
+namespace koord::koordlet {
+namespace {
+
+using Cpus = std::vector<int32_t>;
+
+constexpr std::string_view kCpusetPolicy = "cpuset";
+constexpr std::string_view kQuotaPolicy = "cfsQuota";
+constexpr Duration kMaxAge = std::chrono::seconds(60);
+
+Cpus Union(const Cpus& a, const Cpus& b) {
+  Cpus all;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
+}
+
+bool Contains(const Cpus& cpus, int32_t cpu) {
+  return std::binary_search(cpus.begin(), cpus.end(), cpu);
+}
+
+bool Includes(const Cpus& all, const Cpus& some) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
+bool IsBe(const NodePod& pod) {
+  return pod.raw_qos == api::QosClass::kBe || pod.kube_qos == kube::PodQos::kBestEffort;
+}
+
+bool IsBe(const api::HostApplication& app) {
+  return app.qos == "BE" && app.cgroup_path && app.cgroup_path->base == "KubepodsBesteffort";
+}
+
+bool HasOwnCpus(const NodePod& pod) {
+  return !pod.cpuset.empty() ||
+         (pod.resource_status && !pod.resource_status->numa_node_resources.empty());
+}
+
+// In cores: what the node keeps from pods, by its allocatable amount or by its reservation.
+double ReservedCores(const kube::Node& node) {
+  const int64_t kept = Minus(MilliOf(node.status.capacity, kube::kCpu).value_or(0),
+                             MilliOf(node.status.allocatable, kube::kCpu).value_or(0));
+  int64_t reserved = 0;
+  if (const auto asked = api::NodeReservationOf(node.metadata.annotations); asked.ok() && *asked) {
+    const auto cpus = ParseCpuList((*asked)->reserved_cpus);
+    reserved = cpus.ok() && !cpus->empty() ? static_cast<int64_t>(cpus->size()) * 1000
+                                           : MilliOf((*asked)->resources, kube::kCpu).value_or(0);
+  }
+  return static_cast<double>(std::max(kept, reserved)) / 1000;
+}
+
+Update CpuUpdate(CgroupFile file, std::string dir, std::string value) {
+  AuditEvent about{.type = AuditEvent::Type::kGroup,
+                   .level = 3,
+                   .name = dir,
+                   .reason = "AdjustBEByNodeCPUUsage"};
+  return {CgroupTarget{file, std::move(dir)}, std::move(value), std::move(about)};
+}
+
+}  // namespace
+
+CpuSuppress::CpuSuppress(const QosContext& context)
+    : context_(context),
+      problems_("CPUSuppresss"),
+      be_dir_(context.host.cgroups().layout().QosDir(kube::PodQos::kBestEffort)),
+      suppressed_(context.registry.AddGauges("koordlet_be_suppress_cpu_cores",
+                                             "CPU that all best-effort pods together may use",
+                                             {"node", "type"})),
+      ls_used_(context.registry
+                   .AddGauges("koordlet_be_suppress_ls_used_cpu_cores",
+                              "CPU that pods other than best-effort ones use", {"node"})
+                   .With({context.node_name})),
+      be_used_(context.registry
+                   .AddGauges("koordlet_be_suppress_be_used_cpu_cores",
+                              "CPU that best-effort pods use", {"node"})
+                   .With({context.node_name})) {}
+
+void CpuSuppress::Run() {
+  const ThresholdSwitch enabled = ThresholdSwitchOf(context_.state);
+  if (enabled == ThresholdSwitch::kUnknown) return;
+  if (context_.gates.Enabled("BECPUManager")) {
+    RecoverQuota();
+    RecoverUnmanagedCpusets();
+  } else if (enabled == ThresholdSwitch::kOff) {
+    RecoverQuota();
+    RecoverCpuset();
+  } else {
+    Suppress(*context_.state.slo()->resource_used_threshold_with_be);
+  }
+}
+
+void CpuSuppress::Suppress(const api::ResourceThresholdStrategy& strategy) {
+  const std::optional<int64_t> be_milli = BeMilli(strategy);
+  if (!be_milli) return;
+  if (strategy.cpu_suppress_policy == kQuotaPolicy) {
+    SuppressByQuota(*be_milli);
+    RecoverCpuset();
+  } else {
+    SuppressByCpuset(*be_milli);
+    RecoverQuota();
+  }
+}
+
+std::optional<int64_t> CpuSuppress::BeMilli(const api::ResourceThresholdStrategy& strategy) {
+  const auto& node = context_.state.node();
+  const NodePods& pods = *context_.state.pods();
+  const Duration window = 2 * context_.collect_interval;
+  const auto node_cpu = context_.metrics.Last({Metric::kNodeCpu}, window);
+  if (node == nullptr || pods.empty() || !node_cpu || context_.info.cpu() == nullptr) {
+    return std::nullopt;
+  }
+  NodeCpuUse use{.node = *node_cpu, .reserved = ReservedCores(*node)};
+  for (const NodePod& pod : pods) {
+    const double used = context_.metrics.Last({Metric::kPodCpu, pod.uid()}, window).value_or(0);
+    use.pods += used;
+    if (!IsBe(pod)) use.pods_not_be += used;
+  }
+  for (const api::HostApplication& app : context_.state.slo()->host_applications) {
+    const double used = context_.metrics.Last({Metric::kHostAppCpu, app.name}, window).value_or(0);
+    use.host_apps += used;
+    if (!IsBe(app)) use.host_apps_not_be += used;
+  }
+  ls_used_.Set(use.pods_not_be);
+  be_used_.Set(use.pods - use.pods_not_be);
+  const int64_t capacity = MilliOf(node->status.capacity, kube::kCpu).value_or(0);
+  if (capacity <= 0 || !strategy.cpu_suppress_threshold_percent) return std::nullopt;
+  return BeMilliCores(capacity, *strategy.cpu_suppress_threshold_percent,
+                      strategy.cpu_suppress_min_percent, use);
+}
+
+void CpuSuppress::SuppressByQuota(int64_t be_milli) {
+  const auto current = context_.host.cgroups().ReadCpuQuota(be_dir_);
+  if (!current.ok()) {
+    problems_.Report("quota is not readable", be_dir_, current.status());
+    return;
+  }
+  quota_recovered_ = false;
+  const int64_t cpus = ValueOf(context_.state.node()->status.capacity, kube::kCpu).value_or(0);
+  const std::optional<int64_t> next = NextBeQuota(be_milli, *current, cpus);
+  if (next && !WriteQuota(*next)) return;
+  const int64_t quota = next.value_or(current->value());
+  suppressed_.With({context_.node_name, kQuotaPolicy})
+      .Set(static_cast<double>(quota) / kCpuPeriodMicros);
+}
+
+void CpuSuppress::SuppressByCpuset(int64_t be_milli) {
+  if (context_.state.topology() == nullptr) return;
+  const auto current = context_.host.cgroups().ReadCpuset(be_dir_);
+  if (!current.ok()) {
+    problems_.Report("cpuset is not readable", be_dir_, current.status());
+    return;
+  }
+  problems_.Resolve("cpuset is not readable", be_dir_);
+  const Cpus chosen = ChooseCpus(be_milli, current->size());
+  const BeTree tree = ReadBeTree();
+  const std::vector<std::string> root{tree.root};
+  if (context_.state.topology()->kubelet_policy == "static") {
+    SuppressContainers(tree, *current, chosen);
+  } else if (!chosen.empty()) {
+    WriteCpusets({&root, &tree.pods, &tree.containers}, *current, chosen);
+  }
+  if (chosen.empty()) return;
+  suppressed_.With({context_.node_name, kCpusetPolicy}).Set(static_cast<double>(chosen.size()));
+}
+
+void CpuSuppress::SuppressContainers(const BeTree& tree, const Cpus& current, const Cpus& chosen) {
+  const Cpus all = RecoveryCpus();
+  if (all.empty()) return;
+  const std::string grown = FormatCpuList(Union(current, all));
+  WriteCpuset(tree.root, grown);
+  for (const std::string& pod : tree.pods) WriteCpuset(pod, grown);
+  for (const std::string& container : tree.containers) {
+    if (!chosen.empty()) {
+      WriteCpuset(container, FormatCpuList(chosen));
+    } else if (const auto has = context_.host.cgroups().ReadCpuset(container);
+               has.ok() && !Includes(all, *has)) {
+      WriteCpuset(container, FormatCpuList(all));  // no more than what is above it will have
+    }
+  }
+  const std::string wanted = FormatCpuList(all);
+  if (wanted == grown) return;
+  for (const std::string& pod : tree.pods) WriteCpuset(pod, wanted);
+  WriteCpuset(tree.root, wanted);
+}
+
+Cpus CpuSuppress::ChooseCpus(int64_t be_milli, size_t current) const {
+  const TopologyView& topology = *context_.state.topology();
+  const CpuInfo& info = *context_.info.cpu();
+  absl::flat_hash_map<int32_t, api::QosClass> owners;
+  for (const NodePod& pod : *context_.state.pods()) {
+    for (const int32_t cpu : pod.cpuset) owners[cpu] = pod.qos;
+  }
+  std::vector<Processor> of_lsr, shared;
+  for (const Processor& p : info.processors) {
+    if (Contains(topology.reserved_cpus, p.cpu)) continue;
+    if (topology.system_qos_exclusive && Contains(topology.system_qos_cpus, p.cpu)) continue;
+    const auto owner = owners.find(p.cpu);
+    if (owner == owners.end()) {
+      shared.push_back(p);
+    } else if (owner->second == api::QosClass::kLsr) {
+      of_lsr.push_back(p);
+    } else if (owner->second != api::QosClass::kLse) {
+      shared.push_back(p);
+    }
+  }
+  const int64_t count = NextBeCpuCount(be_milli, static_cast<int64_t>(current),
+                                       static_cast<int64_t>(info.processors.size()));
+  return ChooseBeCpus(count, of_lsr, shared);
+}
+
+void CpuSuppress::RecoverQuota() {
+  if (quota_recovered_) return;
+  quota_recovered_ = WriteQuota(-1);
+  if (quota_recovered_) suppressed_.Remove({context_.node_name, kQuotaPolicy});
+}
+
+void CpuSuppress::RecoverCpuset() {
+  const Cpus all = RecoveryCpus();
+  if (all.empty()) return;
+  const auto current = context_.host.cgroups().ReadCpuset(be_dir_);
+  if (!current.ok()) return;
+  BeTree tree = ReadBeTree();
+  const SteadyTime now = context_.clock.Steady();
+  if (*current == all && recovered_ == tree && now - recovered_at_ < kMaxAge) return;
+  recovered_ = tree;
+  recovered_at_ = now;
+  // Directories that have all of them by their parents' grace are left to their parents.
+  const auto has_all = [&](const std::string& dir) {
+    const auto cpus = context_.host.cgroups().ReadCpuset(dir);
+    return cpus.ok() && *cpus == all;
+  };
+  std::vector<std::string> root{tree.root};
+  for (auto* dirs : {&root, &tree.pods, &tree.containers}) std::erase_if(*dirs, has_all);
+  WriteCpusets({&root, &tree.pods, &tree.containers}, *current, all);
+  suppressed_.Remove({context_.node_name, kCpusetPolicy});
+}
+
+void CpuSuppress::RecoverUnmanagedCpusets() {
+  const Cpus all = RecoveryCpus();
+  if (all.empty()) return;
+  const auto current = context_.host.cgroups().ReadCpuset(be_dir_);
+  if (!current.ok()) return;
+  BeTree tree = ReadBeTree();
+  StringSet managed;
+  for (const NodePod& pod : *context_.state.pods()) {
+    if (HasOwnCpus(pod)) managed.insert(pod.dir);
+  }
+  std::erase_if(tree.containers, [&](const std::string& dir) {
+    return managed.contains(std::string_view(dir).substr(0, dir.rfind('/')));
+  });
+  const std::vector<std::string> root{tree.root};
+  WriteCpusets({&root, &tree.pods, &tree.containers}, *current, all);
+}
+
+Cpus CpuSuppress::RecoveryCpus() const {
+  const auto& topology = context_.state.topology();
+  const auto& info = context_.info.cpu();
+  if (topology == nullptr || info == nullptr) return {};
+  Cpus cpus = info->cpus();
+  Cpus taken = topology->reserved_cpus;
+  if (topology->system_qos_exclusive) taken = Union(taken, topology->system_qos_cpus);
+  for (const NodePod& pod : *context_.state.pods()) {
+    if (pod.qos == api::QosClass::kLse) taken = Union(taken, pod.cpuset);
+  }
+  std::erase_if(cpus, [&](int32_t cpu) { return Contains(taken, cpu); });
+  return cpus;
+}
+
+CpuSuppress::BeTree CpuSuppress::ReadBeTree() const {
+  const Cgroups& cgroups = context_.host.cgroups();
+  const auto below = [&](const std::string& dir, std::vector<std::string>& found) {
+    const auto names = cgroups.SubDirs(dir, "cpuset");
+    if (!names.ok()) return;  // gone meanwhile
+    for (const std::string& name : *names) found.push_back(dir + '/' + name);
+  };
+  BeTree tree{.root = be_dir_, .pods = {}, .containers = {}};
+  below(be_dir_, tree.pods);
+  for (const std::string& pod : tree.pods) below(pod, tree.containers);
+  return tree;
+}
+
+void CpuSuppress::WriteCpusets(std::initializer_list<const std::vector<std::string>*> lists,
+                               const Cpus& old, const Cpus& cpus) {
+  const Cpus both = Union(old, cpus);
+  const std::string grown = FormatCpuList(both);
+  for (const auto* dirs : lists) {
+    for (const std::string& dir : *dirs) WriteCpuset(dir, grown);
+  }
+  if (both == cpus) return;
+  const std::string wanted = FormatCpuList(cpus);
+  for (auto list = std::rbegin(lists); list != std::rend(lists); ++list) {
+    for (const std::string& dir : **list) WriteCpuset(dir, wanted);
+  }
+}
+
+void CpuSuppress::WriteCpuset(const std::string& dir, const std::string& cpus) {
+  const auto written = context_.executor.Apply(CpuUpdate(CgroupFile::kCpuset, dir, cpus));
+  if (!written.ok()) problems_.Report("cpuset is not writable", dir, written.status());
+}
+
+bool CpuSuppress::WriteQuota(int64_t quota) {
+  const auto written =
+      context_.executor.ApplyNow(CpuUpdate(CgroupFile::kCpuQuota, be_dir_, std::to_string(quota)));
+  if (!written.ok()) problems_.Report("quota is not writable", be_dir_, written.status());
+  return written.ok();
+}
+
+}  // namespace koord::koordlet

@@ -1,0 +1,70 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "koordlet/qos/framework/problem_log.h"
+#include "koordlet/qos/qos_strategy.h"
+
+namespace koord::koordlet {
+
+// Leaves best-effort pods what the others do not use.
+//
+// Every second the CPU that latency-sensitive pods, host applications and the system use is taken
+// off a share of the node; the rest is what all best-effort pods together may have, as a set of
+// processors or as a CFS quota, never less than two processors or 2 ms. They lose at once and gain
+// slowly. The way that is not chosen, and both where the policy is switched off, go back to what
+// the node has.
+class CpuSuppress final : public QosStrategy {
+ public:
+  explicit CpuSuppress(const QosContext& context);
+
+  std::string_view name() const override { return "CPUSuppresss"; }
+  Duration interval() const override { return context_.options.cpu_suppress_interval; }
+  void Run() override;
+
+ private:
+  // The cgroups of best-effort pods as they are now, whether or not anybody knows the pods.
+  struct BeTree {
+    std::string root;
+    std::vector<std::string> pods;
+    std::vector<std::string> containers;
+    bool operator==(const BeTree&) const = default;
+  };
+
+  void Suppress(const api::ResourceThresholdStrategy& strategy);
+  std::optional<int64_t> BeMilli(const api::ResourceThresholdStrategy& strategy);
+  void SuppressByQuota(int64_t be_milli);
+  void SuppressByCpuset(int64_t be_milli);
+  // For a kubelet that gives out CPUs itself and rewrites what is above containers: that has all
+  // CPUs, and only the containers are narrowed.
+  void SuppressContainers(const BeTree& tree, const std::vector<int32_t>& current,
+                          const std::vector<int32_t>& chosen);
+  std::vector<int32_t> ChooseCpus(int64_t be_milli, size_t current) const;
+
+  void RecoverQuota();
+  void RecoverCpuset();
+  // For a node where BE pods get CPUs of their own: leaves the containers alone that have some.
+  void RecoverUnmanagedCpusets();
+  // What best-effort pods may use when nobody suppresses them; empty: not known.
+  std::vector<int32_t> RecoveryCpus() const;
+
+  BeTree ReadBeTree() const;
+  // Lets the directories grow downwards and shrink upwards to `cpus`. `lists` go from the top to
+  // the bottom of the tree.
+  void WriteCpusets(std::initializer_list<const std::vector<std::string>*> lists,
+                    const std::vector<int32_t>& old, const std::vector<int32_t>& cpus);
+  void WriteCpuset(const std::string& dir, const std::string& cpus);
+  bool WriteQuota(int64_t quota);
+
+  QosContext context_;
+  ProblemLog problems_;
+  const std::string be_dir_;
+  bool quota_recovered_ = false;
+  BeTree recovered_;  // what was given all CPUs the last time
+  SteadyTime recovered_at_{};
+  metrics::Gauges& suppressed_;
+  metrics::Gauge& ls_used_;
+  metrics::Gauge& be_used_;
+};
+
+}  // namespace koord::koordlet

@@ -1,0 +1,104 @@
+#include "koordlet/reporters/cpu_take.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace koord::koordlet {
+namespace {
+
+// Something made of processors. Numbers are those of what it is in, from the outside: socket, NUMA
+// node, core.
+struct Unit {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> free;  // ascending
+  size_t total = 0;
+};
+
+class Taker {
+ public:
+  Taker(const std::vector<Processor>& processors, int64_t count)
+      : processors_(processors), left_(static_cast<size_t>(count)) {}
+
+  std::vector<int32_t> Take() {
+    for (size_t depth = 1; depth <= 3; ++depth) TakeWhole(depth);
+    TakeSingle();
+    return {taken_.begin(), taken_.end()};
+  }
+
+ private:
+  using Path = std::vector<int32_t>;
+
+  static Path PathOf(const Processor& each, size_t depth) {
+    Path path{each.socket, each.node, each.core};
+    path.resize(depth);
+    return path;
+  }
+
+  // Units of a depth in the order in which they are taken: inside the order of what they are in.
+  std::vector<Unit> Sorted(size_t depth) const {
+    std::map<Path, size_t> free_of;  // of units at every depth
+    std::map<Path, Unit> units;
+    for (const Processor& each : processors_) {
+      const bool is_free = !taken_.contains(each.cpu);
+      for (size_t above = 1; above <= depth; ++above) free_of[PathOf(each, above)] += is_free;
+      Unit& unit = units[PathOf(each, depth)];
+      unit.ids = PathOf(each, depth);
+      ++unit.total;
+      if (is_free) unit.free.push_back(each.cpu);
+    }
+    const auto rank = [&](const Unit& unit) {
+      std::vector<std::pair<size_t, int32_t>> order;
+      for (size_t above = 1; above <= depth; ++above) {
+        const Path path(unit.ids.begin(), unit.ids.begin() + static_cast<ptrdiff_t>(above));
+        order.emplace_back(free_of.at(path), path.back());
+      }
+      return order;
+    };
+    std::vector<Unit> sorted;
+    for (auto& [path, unit] : units) {
+      std::sort(unit.free.begin(), unit.free.end());
+      sorted.push_back(std::move(unit));
+    }
+    std::sort(sorted.begin(), sorted.end(),
+              [&](const Unit& a, const Unit& b) { return rank(a) < rank(b); });
+    return sorted;
+  }
+
+  void TakeWhole(size_t depth) {
+    if (left_ == 0) return;
+    for (const Unit& unit : Sorted(depth)) {
+      if (unit.free.size() != unit.total || unit.total > left_) continue;
+      taken_.insert(unit.free.begin(), unit.free.end());
+      left_ -= unit.total;
+    }
+  }
+
+  void TakeSingle() {
+    if (left_ == 0) return;
+    for (const Unit& core : Sorted(3)) {
+      for (const int32_t cpu : core.free) {
+        if (left_ == 0) return;
+        taken_.insert(cpu);
+        --left_;
+      }
+    }
+  }
+
+  const std::vector<Processor>& processors_;
+  size_t left_;
+  std::set<int32_t> taken_;
+};
+
+}  // namespace
+
+StatusOr<std::vector<int32_t>> TakeCpus(const std::vector<Processor>& processors, int64_t count) {
+  if (count <= 0) return std::vector<int32_t>{};
+  if (count > static_cast<int64_t>(processors.size())) {
+    return InvalidArgument("{} processors are wanted, there are {}", count, processors.size());
+  }
+  return Taker(processors, count).Take();
+}
+
+}  // namespace koord::koordlet

@@ -1,0 +1,73 @@
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/metrics/metrics.h"
+#include "koordlet/states/complaints.h"
+#include "koordlet/states/node_pod.h"
+
+// What a pod's author may ask of a node agent that acts as root.
+namespace koord::koordlet {
+
+struct TrustPolicy {
+  // Believe whatever pods say, as upstream does.
+  bool trust_pod_authors = false;
+  // QoS classes ("LSE", "SYSTEM") that only pods of these namespaces may have; pods of others are
+  // taken for what Kubernetes' class makes them. Classes that are not listed are open to all.
+  std::map<std::string, std::vector<std::string>, std::less<>> class_namespaces;
+  // Larger values of annotations are not looked at, nor kept in memory.
+  size_t max_annotation_bytes = 16 << 10;
+  // Pods that may have cache and bandwidth classes of their own: processors have 4 to 16 in all.
+  int max_resctrl_pods = 4;
+  int max_resctrl_pods_per_namespace = 2;
+  // Values below what the kubelet gives a pod's class protect it from the OOM killer.
+  bool allow_lower_oom_score = false;
+};
+
+// What the node grants at most.
+struct PodBounds {
+  std::vector<int32_t> cpus;      // ascending; empty: not known yet, nothing is refused for it
+  api::CpuBurstConfig cpu_burst;  // of the NodeSLO; what is unset bounds nothing
+
+  bool operator==(const PodBounds&) const = default;
+};
+
+// Takes from pods what their authors may not have, and says so once for each pod and key.
+//
+// - resource-status: CPUs only for LSE and LSR pods, and only CPUs that the node has.
+// - cpuBurst: percentages and period at most those of the NodeSLO. Whether to burst at all is the
+//   pod's own choice.
+// - memoryQOS: percentages from 0 to 100 and everything else in the range of its file, so that a
+//   pod protects no more memory than it has requested.
+// - cpuQOS: an identity that the kernel knows.
+class PodPolicy {
+ public:
+  // `registry` may be null.
+  explicit PodPolicy(TrustPolicy trust, metrics::Registry* registry = nullptr);
+
+  const TrustPolicy& trust() const { return trust_; }
+
+  // Drops annotations that are too large; the same pod if there are none.
+  std::shared_ptr<const kube::Pod> Slim(std::shared_ptr<const kube::Pod> pod);
+  bool MayHaveClass(const kube::Pod& pod, api::QosClass qos) const;
+  // Of a pod whose annotations have been read. What is refused is as if it were not there.
+  void Enforce(const PodBounds& bounds, NodePod& pod);
+
+  // Counts and logs something that was refused or cut down; also for those who read further
+  // annotations themselves.
+  void Report(const kube::Pod& pod, std::string_view key, std::string_view what);
+
+ private:
+  void CheckResourceStatus(const PodBounds& bounds, NodePod& pod);
+  void CheckCpuBurst(const PodBounds& bounds, NodePod& pod);
+  void CheckCpuQos(NodePod& pod);
+  void CheckMemoryQos(NodePod& pod);
+
+  const TrustPolicy trust_;
+  metrics::Counters* refused_ = nullptr;
+  Complaints complaints_;
+};
+
+}  // namespace koord::koordlet

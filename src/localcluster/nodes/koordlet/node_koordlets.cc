@@ -1,0 +1,209 @@
+#include "localcluster/nodes/koordlet/node_koordlets.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/resources.h"
+#include "base/log.h"
+#include "koordlet/app/koordlet.h"
+#include "koordlet/qos/evictor/api_evictor.h"
+#include "koordlet/qos/evictor/eviction_record.h"
+#include "localcluster/nodes/koordlet/simulated_host.h"
+#include "localcluster/nodes/node_objects.h"
+
+namespace koord::localcluster {
+namespace {
+
+using koordlet::Koordlet;
+using koordlet::KoordletOptions;
+
+// What changes together is looked at together.
+constexpr Duration kSettle = std::chrono::milliseconds(200);
+// So long the first look at a node may wait.
+constexpr Duration kSpread = NodeKoordlets::kInterval;
+constexpr char kGates[] = "BECPUEvict=true,BEMemoryEvict=true,CgroupReconcile=true";
+
+KoordletOptions OptionsOf(const std::string& node, uint64_t seed) {
+  constexpr Duration kInterval = NodeKoordlets::kInterval;
+  constexpr Duration kSeldom = std::chrono::hours(1);
+  KoordletOptions options;
+  options.node_name = node;
+  options.seed = seed;
+  options.ask_kubelet_config = false;
+  options.pods_from_api_server = true;
+  options.only_evict_by_api = true;
+  options.topology_interval = 4 * kInterval;
+  options.reconcile_interval = kInterval;
+  options.force_update_after = kSeldom;  // nobody else writes to these machines
+  options.hooks.reconcile_interval = kInterval;
+  options.collectors.usage_interval = kInterval;
+  options.collectors.system_outdated = 3 * kInterval;
+  options.collectors.cpu_info_interval = kSeldom;
+  options.collectors.storage_interval = kSeldom;
+  options.qos.cpu_suppress_interval = kInterval;
+  options.qos.cpu_evict_interval = kInterval;
+  options.qos.memory_evict_interval = kInterval;
+  const Status gates = options.gates.Set(kGates);
+  if (!gates.ok()) LOG_ERROR("Simulated nodes evict nobody", {"err", gates});
+  return options;
+}
+
+// Nodes that others have made say only how large they are.
+NodeShape ShapeOf(const kube::Node& node) {
+  const std::string_view text = kube::ValueOf(node.metadata.annotations, kShapeAnnotation);
+  if (!text.empty()) {
+    if (auto shape = ParseNodeShape(text); shape.ok()) return *shape;
+  }
+  NodeShape shape;
+  shape.cpus = std::clamp<int64_t>(
+      kube::AmountOf(node.status.capacity, kube::kCpu).MilliValue() / 1000, 1, 1024);
+  shape.memory = std::max<int64_t>(kube::AmountOf(node.status.capacity, kube::kMemory).Value(),
+                                   int64_t{1} << 30);
+  shape.smt = shape.cpus % 2 == 0 ? 2 : 1;
+  shape.numa = 1;
+  shape.sockets = 1;
+  return shape;
+}
+
+}  // namespace
+
+// One node's machine and its agent.
+class NodeKoordlets::Running {
+ public:
+  Running(kube::Client& client, kube::EventRecorder& events, const kube::Node& node, uint64_t seed)
+      : host_(client.loop().clock(), ShapeOf(node), SeedOf(node.metadata.name, seed)),
+        evictions_(client.loop(), registry_, nullptr, node.metadata.name),
+        evictor_(client, events, evictions_),
+        koordlet_(client.loop(), host_.host(), client,
+                  OptionsOf(node.metadata.name, SeedOf(node.metadata.name, seed)),
+                  {.evictor = &evictor_, .internal = &registry_, .external = &registry_}) {}
+
+  Koordlet& koordlet() { return koordlet_; }
+  SimulatedHost& host() { return host_; }
+
+ private:
+  metrics::Registry registry_;
+  SimulatedHost host_;
+  koordlet::EvictionRecord evictions_;
+  koordlet::ApiEvictor evictor_;
+  Koordlet koordlet_;
+};
+
+NodeKoordlets::NodeKoordlets(kube::Client& client, SharedInformers& informers, LoadModels load,
+                             uint64_t seed)
+    : client_(client),
+      informers_(informers),
+      load_(std::move(load)),
+      seed_(seed),
+      random_(seed),
+      slos_(client, api::kNodeSlos, {.seed = seed}),
+      metrics_(client, api::kNodeMetrics, {.seed = seed}),
+      topologies_(client, api::kNodeResourceTopologies, {.seed = seed}),
+      events_(
+          kube::MakeCoreEventRecorder(client, {.component = "koordlet-qosManager", .seed = seed})),
+      changed_(client.loop(), [this](const std::string& node, const auto& done) {
+        Follow(node);
+        done(true);
+      }) {}
+
+NodeKoordlets::~NodeKoordlets() = default;
+
+void NodeKoordlets::Start() {
+  slos_.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
+    if (Running* running = Find((after != nullptr ? after : before)->metadata.name)) {
+      running->koordlet().OnNodeSlo(after);
+    }
+  }));
+  metrics_.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
+    const std::string& name = (after != nullptr ? after : before)->metadata.name;
+    if (Running* running = Find(name)) running->koordlet().OnNodeMetric(MetricOf(name));
+  }));
+  topologies_.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
+    if (Running* running = Find((after != nullptr ? after : before)->metadata.name)) {
+      running->koordlet().OnTopology(after);
+    }
+  }));
+  informers_.nodes.AddHandler(scope_.Wrap([this](const auto&, const auto& after) {
+    if (after == nullptr) return;
+    if (Running* running = Find(after->metadata.name)) running->koordlet().OnNode(after);
+  }));
+  informers_.pods.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
+    const std::string& node = (after != nullptr ? after : before)->spec.node_name;
+    if (working_.contains(node)) changed_.AddAfter(node, kSettle);
+  }));
+  slos_.Start();
+  metrics_.Start();
+  topologies_.Start();
+}
+
+void NodeKoordlets::Begin(const std::string& node) {
+  working_.insert(node);
+  changed_.AddAfter(node, Duration(static_cast<int64_t>(random_.Below(kSpread.count()))));
+}
+
+void NodeKoordlets::End(const std::string& node) {
+  working_.erase(node);
+  running_.erase(node);
+}
+
+bool NodeKoordlets::Reports(const std::string& node) const {
+  Running* const running = Find(node);
+  return running != nullptr && running->koordlet().acting();
+}
+
+NodeKoordlets::Running* NodeKoordlets::Find(const std::string& node) const {
+  const auto found = running_.find(node);
+  return found == running_.end() ? nullptr : found->second.get();
+}
+
+bool NodeKoordlets::synced() const {
+  return slos_.synced() && metrics_.synced() && topologies_.synced() && informers_.synced();
+}
+
+std::vector<std::shared_ptr<const kube::Pod>> NodeKoordlets::PodsOf(const std::string& node) const {
+  std::vector<std::shared_ptr<const kube::Pod>> pods;
+  for (const auto& pod : informers_.pods.ByIndex(SharedInformers::kByNode, node)) {
+    if (!kube::IsTerminal(*pod) && pod->status.start_time) pods.push_back(pod);
+  }
+  return pods;
+}
+
+// None also where others report it.
+std::shared_ptr<const api::NodeMetric> NodeKoordlets::MetricOf(const std::string& node) const {
+  const auto known = metrics_.Get({"", node});
+  const auto object = informers_.nodes.Get({"", node});
+  const bool silent = object != nullptr &&
+                      kube::ValueOf(object->metadata.annotations, kReportAnnotation) == "false";
+  if (known == nullptr || silent) return nullptr;
+  auto metric = std::make_shared<api::NodeMetric>();
+  metric->metadata = known->metadata;
+  metric->spec = known->spec;
+  return metric;
+}
+
+void NodeKoordlets::Follow(const std::string& node) {
+  if (!working_.contains(node)) return;
+  if (!synced()) return changed_.AddAfter(node, kSettle);
+  const auto object = informers_.nodes.Get({"", node});
+  const auto pods = PodsOf(node);
+  if (object == nullptr || pods.empty()) {
+    running_.erase(node);
+    return;
+  }
+  Running* running = Find(node);
+  const bool is_new = running == nullptr;
+  if (is_new) {
+    running = running_.emplace(node, std::make_unique<Running>(client_, *events_, *object, seed_))
+                  .first->second.get();
+  }
+  running->host().SetPods(pods, load_);
+  running->koordlet().OnPods(pods);
+  if (!is_new) return;
+  running->koordlet().OnNode(object);
+  running->koordlet().OnNodeSlo(slos_.Get({"", node}));
+  running->koordlet().OnNodeMetric(MetricOf(node));
+  running->koordlet().OnTopology(topologies_.Get({"", node}));
+  running->koordlet().Start();
+}
+
+}  // namespace koord::localcluster

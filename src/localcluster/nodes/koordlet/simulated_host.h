@@ -1,0 +1,79 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "koordlet/simulation/memory_machine.h"
+#include "kube/objects/pod.h"
+#include "localcluster/nodes/load_model.h"
+#include "localcluster/nodes/node_shape.h"
+#include "localcluster/nodes/pod_load.h"
+
+namespace koord::localcluster {
+
+// The machine of a simulated node, for koordlet: its pods have cgroups, and use what their load
+// models say, as far as those cgroups let them. What is written to the cgroups so shows in what is
+// used from then on:
+//  - all best-effort pods together get what their tier's CPUs and quota allow
+//  - a pod or container that wants more than its quota is throttled
+//  - where all want more than there is, each gets its part
+// Nothing is worked out before somebody reads it.
+class SimulatedHost {
+ public:
+  // The clock outlives the host.
+  SimulatedHost(const Clock& clock, const NodeShape& shape, uint64_t seed);
+
+  koordlet::Host& host() { return machine_.host(); }
+  koordlet::MemoryMachine& machine() { return machine_; }
+
+  // All that runs there now; those that are not named are gone.
+  void SetPods(const std::vector<std::shared_ptr<const kube::Pod>>& pods, const LoadModels& models);
+
+ private:
+  // What the kernel counts for one cgroup.
+  struct Counters {
+    int64_t cpu_nanos = 0;
+    koordlet::CpuStat stat;
+    int64_t memory = 0;
+  };
+  struct RunningContainer {
+    std::string dir;
+    double share = 1;  // of its pod
+    Counters counters;
+  };
+  struct RunningPod {
+    std::shared_ptr<const kube::Pod> pod;
+    PodLoad load;
+    kube::PodQos qos;
+    std::string dir;
+    Counters counters;
+    std::vector<RunningContainer> containers;
+    double cores = 0;  // in the step that is worked out
+  };
+
+  void Run(const std::shared_ptr<const kube::Pod>& pod, const LoadModels& models);
+  void Show(const std::string& dir, const Counters& counters);
+  void ShowMachine();
+  void CatchUp();
+  void Step(WallTime time, Duration span);
+  template <class Visit>
+  void ForTiersOf(kube::PodQos qos, const Visit& visit);
+  void Limit(RunningPod& pod, Duration span);
+  double BestEffortCores() const;
+  double QuotaOf(std::string_view dir) const;
+  std::string StatText();
+  koordlet::MemoryStat UsedMemory() const;
+
+  const Clock& clock_;
+  const uint64_t seed_;
+  koordlet::MemoryMachine machine_;
+  std::map<std::string, std::unique_ptr<RunningPod>, std::less<>> pods_;  // by UID
+  std::map<kube::PodQos, Counters> tiers_;
+  Counters total_;
+  WallTime until_;  // up to which all is worked out
+};
+
+}  // namespace koord::localcluster

@@ -1,0 +1,148 @@
+#include "manager/app/manager_app.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "manager/nodemetric/node_metric_controller.h"
+#include "manager/nodeslo/node_slo_controller.h"
+
+namespace koord::manager {
+namespace {
+
+// How often to look whether what is under way is finished.
+constexpr Duration kStopCheck = 10ms;
+
+NodeResourceOptions PluginsOf(const ManagerApp::Options& options) {
+  const auto on = [&](std::string_view plugin) {
+    return IsSwitchedOn(options.noderesource_plugins, plugin);
+  };
+  return {.mid = on(kMidResource),
+          .batch = on(kBatchResource),
+          .cpu_normalization = on(kCpuNormalization),
+          .amplification = on(kResourceAmplification),
+          .gpu = on(kGpuDeviceResource),
+          .rdma = on(kRdmaDeviceResource),
+          .share_gpus = options.gates.Enabled(kEnableSyncGpuSharedResource)};
+}
+
+}  // namespace
+
+bool IsSwitchedOn(const std::vector<std::string>& list, std::string_view name) {
+  for (const std::string& entry : list) {
+    if (entry == name) return true;
+    if (entry.starts_with('-') && std::string_view(entry).substr(1) == name) return false;
+  }
+  return std::find(list.begin(), list.end(), "*") != list.end();
+}
+
+ManagerApp::ManagerApp(kube::Client& client, Options options)
+    : client_(client),
+      options_(std::move(options)),
+      informers_(client, {.seed = options_.seed,
+                          .resync = options_.resync,
+                          .slo_config = options_.slo_config,
+                          .only_namespace = options_.only_namespace}),
+      config_(informers_.config_maps, options_.slo_config,
+              [this](std::string_view component) -> kube::EventRecorder& {
+                return RecorderFor(component);
+              }),
+      context_{client_, informers_, config_},
+      is_leader_(metrics_.AddGauge("koordinator_manager_is_leader", "1 while this instance leads")),
+      stopping_(client.loop()) {
+  MakeControllers();
+  if (options_.api != nullptr) Serve(*options_.api);
+}
+
+ManagerApp::~ManagerApp() = default;
+
+void ManagerApp::MakeControllers() {
+  const auto on = [this](std::string_view name) {
+    return IsSwitchedOn(options_.controllers, name);
+  };
+  if (on("nodemetric")) {
+    controllers_.push_back(std::make_unique<NodeMetricController>(context_, metrics_));
+  }
+  if (on("noderesource")) {
+    auto made = std::make_unique<NodeResourceController>(context_, PluginsOf(options_), metrics_);
+    node_resources_ = made.get();
+    controllers_.push_back(std::move(made));
+  }
+  if (on("nodeslo")) {
+    controllers_.push_back(std::make_unique<NodeSloController>(context_, metrics_));
+  }
+}
+
+void ManagerApp::Serve(component::ComponentApi& api) {
+  using component::RouteRequest;
+  const auto text = [](std::string body) {
+    kube::HttpResponse response = component::MetricsResponse(metrics::Registry());
+    response.body = std::move(body);
+    return response;
+  };
+  api.AddRoute("GET", "/internal-metrics",
+               [this, text](const RouteRequest&) { return text(metrics_.Text()); });
+  api.AddRoute("GET", "/external-metrics", [text](const RouteRequest&) { return text(""); });
+  api.AddRoute("GET", "/all-metrics", [this, text, &api](const RouteRequest&) {
+    return text(api.metrics().Text() + metrics_.Text());
+  });
+  if (node_resources_ == nullptr) return;
+  api.AddRoute("GET", "/apis/v1/explain/nodes/{node}", [this](const RouteRequest& request) {
+    return ExplainNode(std::string(request.Param("node")), request.Query("resource"));
+  });
+}
+
+kube::HttpResponse ManagerApp::ExplainNode(const std::string& node, std::string_view resource) {
+  const auto refuse = [](int code, std::string_view why) {
+    return component::JsonResponse(code, {{"message", why}});
+  };
+  if (!leads_) return refuse(503, "the instance is not leader");
+  if (!synced()) return refuse(503, "the instance is still learning about the cluster");
+  const auto explanation = node_resources_->Explain(node, resource);
+  if (explanation.ok()) return component::JsonResponse(200, kube::Encode(*explanation));
+  const bool unknown = explanation.status().code() == absl::StatusCode::kNotFound;
+  return refuse(unknown ? 404 : 400, Message(explanation.status()));
+}
+
+kube::EventRecorder& ManagerApp::RecorderFor(std::string_view component) {
+  const auto it = recorders_.find(component);
+  if (it != recorders_.end()) return *it->second;
+  const std::string name(component);
+  auto recorder = kube::MakeCoreEventRecorder(
+      client_, {.component = name, .host = {}, .seed = options_.seed + recorders_.size()});
+  return *recorders_.emplace(name, std::move(recorder)).first->second;
+}
+
+void ManagerApp::Lead() {
+  leads_ = true;
+  is_leader_.Set(1);
+  informers_.WhenSynced(scope_.Wrap([this] { Begin(); }));
+}
+
+void ManagerApp::Begin() {
+  if (!leads_) return;
+  config_.Tell();
+  for (const auto& controller : controllers_) controller->Start();
+}
+
+void ManagerApp::Stop(Task done) {
+  leads_ = false;
+  is_leader_.Set(0);
+  for (const auto& controller : controllers_) controller->Stop();
+  stopped_ = std::move(done);
+  FinishWhenIdle();
+}
+
+void ManagerApp::FinishWhenIdle() {
+  const bool idle = std::all_of(controllers_.begin(), controllers_.end(),
+                                [](const auto& each) { return each->idle(); });
+  if (!idle) return stopping_.Set(kStopCheck, [this] { FinishWhenIdle(); });
+  Task stopped = std::move(stopped_);
+  stopped();
+}
+
+bool ManagerApp::quiet() const {
+  return synced() && std::all_of(controllers_.begin(), controllers_.end(),
+                                 [](const auto& each) { return each->idle(); });
+}
+
+}  // namespace koord::manager

@@ -1,0 +1,77 @@
+#include "manager/cluster/manager_informers.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "api/resources.h"
+#include "kube/resources.h"
+
+namespace koord::manager {
+namespace {
+
+kube::InformerOptions All(const ManagerInformers::Options& options) {
+  kube::InformerOptions all;
+  all.seed = options.seed;
+  all.resync = options.resync;
+  return all;
+}
+
+kube::InformerOptions PodsOf(const ManagerInformers::Options& options) {
+  kube::InformerOptions pods = All(options);
+  pods.ns = options.only_namespace;
+  pods.resync = Duration::zero();  // nobody acts on pods that are seen again
+  return pods;
+}
+
+kube::InformerOptions ConfigOf(const ManagerInformers::Options& options) {
+  kube::InformerOptions config = All(options);
+  config.ns = options.slo_config.ns;
+  config.field_selector = "metadata.name=" + options.slo_config.name;
+  return config;
+}
+
+}  // namespace
+
+ManagerInformers::ManagerInformers(kube::Client& client, const Options& options)
+    : nodes(client, kube::kNodes, All(options)),
+      pods(client, kube::kPods, PodsOf(options)),
+      node_metrics(client, api::kNodeMetrics, All(options)),
+      node_slos(client, api::kNodeSlos, All(options)),
+      topologies(client, api::kNodeResourceTopologies, All(options)),
+      devices(client, api::kDevices, All(options)),
+      config_maps(client, kube::kConfigMaps, ConfigOf(options)) {
+  pods.AddIndex(kByNode,
+                [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
+  ForEach([this](auto& informer) { synced_.push_back([&informer] { return informer.synced(); }); });
+}
+
+template <class Visit>
+void ManagerInformers::ForEach(Visit visit) {
+  visit(config_maps);
+  visit(nodes);
+  visit(pods);
+  visit(node_metrics);
+  visit(node_slos);
+  visit(topologies);
+  visit(devices);
+}
+
+void ManagerInformers::Start() {
+  ForEach([](auto& informer) { informer.Start(); });
+}
+
+bool ManagerInformers::synced() const {
+  return std::all_of(synced_.begin(), synced_.end(), [](const auto& each) { return each(); });
+}
+
+void ManagerInformers::WhenSynced(std::function<void()> callback) {
+  const auto waiting = std::make_shared<size_t>(synced_.size());
+  const auto shared = std::make_shared<std::function<void()>>(std::move(callback));
+  ForEach([&](auto& informer) {
+    informer.WhenSynced([waiting, shared] {
+      if (--*waiting == 0) (*shared)();
+    });
+  });
+}
+
+}  // namespace koord::manager

@@ -1,0 +1,53 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "api/device.h"
+#include "api/node_metric.h"
+#include "api/node_resource_topology.h"
+#include "api/node_slo.h"
+#include "kube/client/client.h"
+#include "kube/client/informer.h"
+#include "kube/objects/config.h"
+#include "kube/objects/node.h"
+#include "kube/objects/pod.h"
+
+namespace koord::manager {
+
+// The copies of the cluster's objects that the parts of koord-manager share: each object is
+// received and decoded once, however many look at it.
+class ManagerInformers {
+ public:
+  struct Options {
+    uint64_t seed = 1;
+    Duration resync{0};            // how often everything is looked at again; zero: never
+    kube::ObjectKey slo_config;    // the ConfigMap
+    std::string only_namespace{};  // of pods; empty: all
+  };
+
+  ManagerInformers(kube::Client& client, const Options& options);
+
+  void Start();
+  // Runs `callback` once all first lists are there; at once if they are.
+  void WhenSynced(std::function<void()> callback);
+  bool synced() const;
+
+  // Pods by the node they are on, "" for those that are on none.
+  static constexpr const char* kByNode = "node";
+
+  kube::Informer<kube::Node> nodes;
+  kube::Informer<kube::Pod> pods;
+  kube::Informer<api::NodeMetric> node_metrics;
+  kube::Informer<api::NodeSlo> node_slos;
+  kube::Informer<api::NodeResourceTopology> topologies;
+  kube::Informer<api::Device> devices;
+  kube::Informer<kube::ConfigMap> config_maps;  // slo-controller-config alone
+
+ private:
+  template <class Visit>
+  void ForEach(Visit visit);
+
+  std::vector<std::function<bool()>> synced_;
+};
+
+}  // namespace koord::manager

@@ -1,0 +1,72 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/noderesource/node_decision.h"
+
+// Why a node offers as much of a batch or mid resource as it does: the formula with the live
+// numbers in it, and the line of the configuration behind each.
+namespace koord::manager {
+
+struct ExplainedTerm {
+  std::string name;     // as in the formula
+  std::string value;    // "35", "42G"
+  std::string meaning;  // in a user's words
+
+  static void Fields(auto& self, auto&& field) {
+    field("name", self.name);
+    field("value", self.value);
+    field("meaning", self.meaning);
+  }
+  bool operator==(const ExplainedTerm&) const = default;
+};
+
+struct ExplainedSetting {
+  std::string member;  // "cpuReclaimThresholdPercent"
+  std::string value;   // "65"
+  std::string source;  // "colocation-config nodeConfigs[0]", "default", ...
+
+  static void Fields(auto& self, auto&& field) {
+    field("member", self.member);
+    field("value", self.value);
+    field("source", self.source);
+  }
+  bool operator==(const ExplainedSetting&) const = default;
+};
+
+struct ResourceExplanation {
+  std::string node;
+  std::string resource;
+  std::string nothing_because;  // why nothing is offered; empty: the formula holds
+  std::string formula;          // "batch-cpu = capacity - margin - ..."
+  std::vector<ExplainedTerm> terms;
+  std::vector<ExplainedSetting> settings;
+  std::string result;     // of the formula
+  std::string published;  // on the node now; empty: nothing is
+
+  static void Fields(auto& self, auto&& field) {
+    field("node", self.node);
+    field("resource", self.resource);
+    field("nothingBecause", self.nothing_because);
+    field("formula", self.formula);
+    field("terms", self.terms);
+    field("settings", self.settings);
+    field("result", self.result);
+    field("published", self.published);
+  }
+  bool operator==(const ResourceExplanation&) const = default;
+};
+
+// The resources that can be explained.
+const std::vector<std::string>& ExplainableResources();
+
+// An error if the resource is none of these.
+StatusOr<ResourceExplanation> ExplainResource(const NodeFacts& facts, const SloConfig& config,
+                                              const NodeResourceOptions& options,
+                                              std::string_view resource);
+
+// For people.
+std::string FormatExplanation(const ResourceExplanation& explanation);
+
+}  // namespace koord::manager

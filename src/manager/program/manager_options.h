@@ -1,0 +1,38 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "component/program.h"
+#include "manager/app/manager_app.h"
+
+namespace koord::manager {
+
+// What a user may tell koord-manager on its command line.
+class ManagerOptions {
+ public:
+  // Adds all flags to a program. Both live as long as the program runs.
+  explicit ManagerOptions(component::Program& program);
+  ManagerOptions(const ManagerOptions&) = delete;
+  ManagerOptions& operator=(const ManagerOptions&) = delete;
+
+  // After the command line was read; without gates, seed and where to show metrics.
+  const ManagerApp::Options& app() const { return app_; }
+
+ private:
+  void AddFlags();
+  StatusOr<bool> Prepare();
+
+  component::Program& program_;
+  ManagerApp::Options app_;
+  std::string metrics_address_ = ":8080";
+  std::string health_address_ = ":8000";
+  std::string sync_period_;
+  double qps_ = 30;
+  int burst_ = 50;
+};
+
+// "10.0.0.1:8080", ":8080" for all addresses, "0" for none.
+StatusOr<component::PlainServingOptions> ParseListenAddress(std::string_view flag,
+                                                            std::string_view text);
+
+}  // namespace koord::manager

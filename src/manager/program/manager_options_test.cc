@@ -1,0 +1,115 @@
+#include "manager/program/manager_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+
+namespace koord::manager {
+namespace {
+
+using component::Program;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ManagerOptionsTest : public testing::Test {
+ protected:
+  ManagerOptionsTest() {
+    log::SetSink([](std::string_view) {});
+  }
+  ~ManagerOptionsTest() override { log::SetSink(nullptr); }
+
+  int Run(std::vector<std::string> arguments) {
+    std::vector<const char*> argv{"koord-manager", "--master=http://127.0.0.1:1"};
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    return program_.Run(static_cast<int>(argv.size()), argv.data(), [&](component::Environment&) {
+      made_ = true;
+      return nullptr;
+    });
+  }
+  std::string ErrorOf(std::vector<std::string> arguments) {
+    testing::internal::CaptureStderr();
+    EXPECT_NE(Run(std::move(arguments)), 0);
+    return testing::internal::GetCapturedStderr();
+  }
+
+  Program program_{"koord-manager", "Manages.", ManagerFeatureGates()};
+  ManagerOptions options_{program_};
+  bool made_ = false;
+};
+
+TEST_F(ManagerOptionsTest, Defaults) {
+  EXPECT_EQ(Run({}), 0);
+  EXPECT_TRUE(made_);
+  const Program::Options& options = program_.options();
+  EXPECT_TRUE(options.leader_election.enabled);
+  EXPECT_EQ(options.leader_election.election.lease.ToString(),
+            "koordinator-system/koordinator-manager");
+  EXPECT_EQ(options.leader_election.election.lease_duration, 15s);
+  EXPECT_EQ(options.leader_election.election.renew_deadline, 10s);
+  EXPECT_EQ(options.leader_election.election.retry_period, 2s);
+  EXPECT_EQ(options.plain.port, 8080);
+  EXPECT_EQ(options.plain.address, "0.0.0.0");
+  ASSERT_EQ(options.further_plain.size(), 1u);
+  EXPECT_EQ(options.further_plain[0].port, 8000);
+  EXPECT_EQ(options.client.qps, 30);
+  EXPECT_EQ(options.client.burst, 50);
+  EXPECT_THAT(options_.app().controllers, ElementsAre("*"));
+  EXPECT_EQ(options_.app().slo_config.ToString(), "koordinator-system/slo-controller-config");
+  EXPECT_EQ(options_.app().resync, 0s);
+}
+
+TEST_F(ManagerOptionsTest, EveryFlagIsUnderstood) {
+  EXPECT_EQ(Run({"--metrics-addr=127.0.0.1:9080", "--health-probe-addr=0",
+                 "--enable-leader-election=false", "--leader-election-namespace=ns",
+                 "--leader-elect-resource-lock=leases", "--namespace=one", "--enable-pprof=false",
+                 "--pprof-addr=:8090", "--sync-period=10m", "--rest-config-qps=100",
+                 "--rest-config-burst=0", "--controllers=-noderesource,*",
+                 "--noderesource-plugins=BatchResource", "--slo-config-name=slo",
+                 "--config-namespace=config", "--feature-gates=EnableSyncGPUSharedResource=true",
+                 "--disable-no-deepcopy=true", "-v=4", "--logtostderr=true"}),
+            0);
+  const Program::Options& options = program_.options();
+  EXPECT_FALSE(options.leader_election.enabled);
+  EXPECT_EQ(options.leader_election.election.lease.ToString(), "ns/koordinator-manager");
+  EXPECT_EQ(options.plain.address, "127.0.0.1");
+  EXPECT_EQ(options.plain.port, 9080);
+  EXPECT_EQ(options.further_plain[0].port, 0);
+  EXPECT_EQ(options.client.qps, 100);
+  EXPECT_EQ(options.client.burst, 50) << "nothing sensible was said";
+  EXPECT_THAT(options_.app().controllers, ElementsAre("-noderesource", "*"));
+  EXPECT_EQ(options_.app().slo_config.ToString(), "config/slo");
+  EXPECT_EQ(options_.app().only_namespace, "one");
+  EXPECT_EQ(options_.app().resync, 10min);
+  EXPECT_TRUE(program_.gates().Enabled("EnableSyncGPUSharedResource"));
+  log::SetVerbosity(0);
+}
+
+TEST_F(ManagerOptionsTest, AnUnreadableSyncPeriodIsIgnored) {
+  EXPECT_EQ(Run({"--sync-period=often"}), 0);
+  EXPECT_EQ(options_.app().resync, 0s);
+}
+
+TEST_F(ManagerOptionsTest, MistakesAreNamed) {
+  EXPECT_THAT(ErrorOf({"--metrics-addr=8080"}), HasSubstr("--metrics-addr"));
+  EXPECT_THAT(ErrorOf({"--metrics-addr=:99999"}), HasSubstr("--metrics-addr"));
+  EXPECT_THAT(ErrorOf({"--controlers=x"}), HasSubstr("--controllers"));
+  EXPECT_THAT(ErrorOf({"--feature-gates=Nonsense=true"}),
+              HasSubstr("unrecognized feature gate: Nonsense"));
+}
+
+TEST(ManagerGates, Defaults) {
+  const FeatureGates gates = ManagerFeatureGates();
+  for (const char* on : {"WebhookFramework", "PodMutatingWebhook", "PodValidatingWebhook",
+                         "ElasticMutatingWebhook", "ElasticValidatingWebhook"}) {
+    EXPECT_TRUE(gates.Enabled(on)) << on;
+  }
+  for (const char* off : {"NodeMutatingWebhook", "ConfigMapValidatingWebhook", "MultiQuotaTree",
+                          "EnableQuotaAdmission", "EnableSyncGPUSharedResource",
+                          "ColocationProfileController", "BindingAdmissionWebhook"}) {
+    EXPECT_FALSE(gates.Enabled(off)) << off;
+  }
+}
+
+}  // namespace
+}  // namespace koord::manager

@@ -1,0 +1,348 @@
+#include "manager/quota/quota_topology.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "api/keys.h"
+#include "base/strings.h"
+
+namespace koord::manager {
+namespace {
+
+using kube::ResourceList;
+namespace json = kube::json;
+
+bool SameKeys(const ResourceList& a, const ResourceList& b) {
+  return std::ranges::equal(
+      a, b, {}, [](const auto& entry) { return entry.first; },
+      [](const auto& entry) { return entry.first; });
+}
+
+bool KeysAmong(const ResourceList& some, const ResourceList& all) {
+  return std::ranges::all_of(some, [&](const auto& entry) { return all.contains(entry.first); });
+}
+
+bool IsBuiltIn(std::string_view name) {
+  return name == api::kRootQuota || name == api::kSystemQuota || name == api::kDefaultQuota;
+}
+
+// "p1, p2, ..."
+std::string SomeNames(const std::vector<std::string>& names) {
+  std::vector<std::string> shown(names.begin(), names.begin() + std::min<size_t>(2, names.size()));
+  if (names.size() > 2) shown.push_back("...");
+  return Join(shown, ", ");
+}
+
+bool HasPods(const QuotaInfo& quota, const QuotaPods& pods) {
+  if (!pods.of_quota(quota.name).empty() || pods.in_namespace(quota.name)) return true;
+  return std::ranges::any_of(quota.namespaces, pods.in_namespace);
+}
+
+bool SamePlace(const api::ElasticQuota& a, const api::ElasticQuota& b) {
+  for (const std::string_view label :
+       {api::kLabelQuotaParent, api::kLabelQuotaIsParent, api::kLabelQuotaTreeId}) {
+    if (kube::ValueOf(a.metadata.labels, label) != kube::ValueOf(b.metadata.labels, label)) {
+      return false;
+    }
+  }
+  return a.spec == b.spec &&
+         kube::ValueOf(a.metadata.annotations, api::kAnnotationQuotaNamespaces) ==
+             kube::ValueOf(b.metadata.annotations, api::kAnnotationQuotaNamespaces);
+}
+
+}  // namespace
+
+void QuotaTopology::Set(const api::ElasticQuota& quota) {
+  QuotaInfo info = InfoOf(quota);
+  const std::string name = info.name;
+  // Something older may still be on its way: what was admitted counts until it shows.
+  const auto expected = expected_.find(name);
+  if (expected != expected_.end() && expected->second.info == info) expected_.erase(expected);
+  confirmed_.insert_or_assign(name, std::move(info));
+  Rebuild(name);
+}
+
+void QuotaTopology::Remove(const std::string& name) {
+  const auto expected = expected_.find(name);
+  if (expected != expected_.end() && !expected->second.info) expected_.erase(expected);
+  confirmed_.erase(name);
+  Rebuild(name);
+}
+
+void QuotaTopology::Expect(const std::string& name, std::optional<QuotaInfo> info) {
+  expected_.insert_or_assign(name, Expected{std::move(info), clock_.Steady() + kPatience});
+  Rebuild(name);
+}
+
+void QuotaTopology::Expire() const {
+  const SteadyTime now = clock_.Steady();
+  std::vector<std::string> gone;
+  for (const auto& [name, expected] : expected_) {
+    if (expected.until <= now) gone.push_back(name);
+  }
+  for (const std::string& name : gone) {
+    expected_.erase(name);
+    Rebuild(name);
+  }
+}
+
+void QuotaTopology::Rebuild(const std::string& name) const {
+  if (const auto old = infos_.find(name); old != infos_.end()) {
+    Index(old->second, false);
+    infos_.erase(old);
+  }
+  const auto expected = expected_.find(name);
+  const auto confirmed = confirmed_.find(name);
+  if (expected != expected_.end()) {
+    if (expected->second.info) infos_.emplace(name, *expected->second.info);
+  } else if (confirmed != confirmed_.end()) {
+    infos_.emplace(name, confirmed->second);
+  }
+  if (const auto now = infos_.find(name); now != infos_.end()) Index(now->second, true);
+}
+
+void QuotaTopology::Index(const QuotaInfo& info, bool add) const {
+  std::set<std::string>& siblings = children_[info.parent];
+  add ? void(siblings.insert(info.name)) : void(siblings.erase(info.name));
+  if (siblings.empty()) children_.erase(info.parent);
+  for (const std::string& ns : info.namespaces) {
+    if (add) {
+      by_namespace_.insert_or_assign(ns, info.name);
+    } else if (const auto it = by_namespace_.find(ns);
+               it != by_namespace_.end() && it->second == info.name) {
+      by_namespace_.erase(it);
+    }
+  }
+}
+
+const QuotaInfo* QuotaTopology::Find(std::string_view name) const {
+  Expire();
+  const auto it = infos_.find(name);
+  return it == infos_.end() ? nullptr : &it->second;
+}
+
+std::string_view QuotaTopology::OfNamespace(std::string_view ns) const {
+  Expire();
+  const auto it = by_namespace_.find(ns);
+  return it == by_namespace_.end() ? std::string_view() : std::string_view(it->second);
+}
+
+std::vector<const QuotaInfo*> QuotaTopology::ChildrenOf(std::string_view name) const {
+  std::vector<const QuotaInfo*> children;
+  const auto it = children_.find(name);
+  if (it == children_.end()) return children;
+  for (const std::string& child : it->second) children.push_back(&infos_.find(child)->second);
+  return children;
+}
+
+// Which other quota has one of this one's namespaces.
+const std::string* QuotaTopology::BoundElsewhere(const QuotaInfo& info,
+                                                 std::string_view& ns) const {
+  for (const std::string& each : info.namespaces) {
+    const auto it = by_namespace_.find(each);
+    if (it == by_namespace_.end() || it->second == info.name) continue;
+    ns = each;
+    return &it->second;
+  }
+  return nullptr;
+}
+
+Status QuotaTopology::Create(const api::ElasticQuota& quota, bool remember) {
+  QuotaInfo info = InfoOf(quota);
+  if (Find(info.name) != nullptr) {
+    return InvalidArgument("AddQuota quota already exist:{}", info.name);
+  }
+  std::string_view ns;
+  if (const std::string* other = BoundElsewhere(info, ns)) {
+    return InvalidArgument(
+        "AddQuota quota {}'s annotation namespace {} is already bound to quota {}", info.name, ns,
+        *other);
+  }
+  RETURN_IF_ERROR(CheckQuota(quota));
+  RETURN_IF_ERROR(CheckPlace(info, nullptr, {}));
+  if (remember) Expect(info.name, info);
+  return absl::OkStatus();
+}
+
+Status QuotaTopology::Update(const api::ElasticQuota& before, const api::ElasticQuota& after,
+                             const QuotaPods& pods, bool remember) {
+  if (SamePlace(before, after)) return absl::OkStatus();
+  QuotaInfo info = InfoOf(after);
+  if (info.name == api::kRootQuota || info.name == api::kSystemQuota) {
+    return InvalidArgument("invalid quota {}", info.name);
+  }
+  const QuotaInfo* known = Find(info.name);
+  std::string_view ns;
+  if (const std::string* other = BoundElsewhere(info, ns)) {
+    return InvalidArgument(
+        "UpdadteQuota, quota {} update namespaces, but namespace {} is already bound to quota {}",
+        info.name, ns, *other);
+  }
+  if (known == nullptr) {
+    return InvalidArgument("UpdateQuota quota not exist in quotaInfoMap:{}", info.name);
+  }
+  RETURN_IF_ERROR(CheckQuota(after));
+  RETURN_IF_ERROR(CheckPlace(info, known, pods));
+  if (remember) Expect(info.name, info);
+  return absl::OkStatus();
+}
+
+Status QuotaTopology::Delete(const std::string& name, const QuotaPods& pods, bool remember) {
+  if (IsBuiltIn(name)) return InvalidArgument("can not delete quotaGroup :{}", name);
+  if (Find(name) == nullptr) return InvalidArgument("not found quota:{}", name);
+  if (const size_t children = ChildrenOf(name).size(); children > 0) {
+    return InvalidArgument("delete quota failed, quota {} has {} child quotas", name, children);
+  }
+  if (const auto names = pods.of_quota(name); !names.empty()) {
+    return InvalidArgument("delete quota failed, quota {} has {} child pods: {}", name,
+                           names.size(), SomeNames(names));
+  }
+  if (remember) Expect(name, std::nullopt);
+  return absl::OkStatus();
+}
+
+Status QuotaTopology::CheckPlace(const QuotaInfo& info, const QuotaInfo* before,
+                                 const QuotaPods& pods) const {
+  if (info.name == api::kRootQuota) return absl::OkStatus();
+  if (before != nullptr) RETURN_IF_ERROR(CheckIsParent(info, *before, pods));
+  RETURN_IF_ERROR(CheckTreeId(info, before));
+  const bool under_root = info.parent == api::kRootQuota;
+  if (under_root && !info.is_parent) return absl::OkStatus();
+  const QuotaInfo* parent = under_root ? nullptr : Find(info.parent);
+  if (!under_root && parent == nullptr) {
+    return InvalidArgument("{} has parentName {} but not find parentInfo in quotaInfoMap",
+                           info.name, info.parent);
+  }
+  if (parent != nullptr && !parent->is_parent) {
+    return InvalidArgument("{} has parentName {} but the parentQuotaInfo's IsParent is false",
+                           info.name, info.parent);
+  }
+  RETURN_IF_ERROR(CheckKeys(info, parent));
+  if (!info.force_update && !info.is_tree_root) RETURN_IF_ERROR(CheckMinSums(info, parent));
+  return rules_.guarantee_usage ? CheckGuarantee(info) : absl::OkStatus();
+}
+
+Status QuotaTopology::CheckIsParent(const QuotaInfo& info, const QuotaInfo& before,
+                                    const QuotaPods& pods) const {
+  if (info.is_parent == before.is_parent) return absl::OkStatus();
+  if (!info.is_parent && !ChildrenOf(info.name).empty()) {
+    return InvalidArgument(
+        "quota has children, isParent is forbidden to modify as false, quotaName:{}", info.name);
+  }
+  if (info.is_parent && HasPods(before, pods)) {
+    return InvalidArgument(
+        "quota has bound pods, isParent is forbidden to modify as true, quotaName: {}", info.name);
+  }
+  return absl::OkStatus();
+}
+
+Status QuotaTopology::CheckTreeId(const QuotaInfo& info, const QuotaInfo* before) const {
+  if (before != nullptr && before->tree_id != info.tree_id) {
+    return InvalidArgument("{} tree id changed [{}] vs [{}]", info.name, before->tree_id,
+                           info.tree_id);
+  }
+  const QuotaInfo* parent = info.parent == api::kRootQuota ? nullptr : Find(info.parent);
+  if (parent != nullptr && parent->tree_id != info.tree_id) {
+    return InvalidArgument("{} tree id is different from parent {}, [{}] vs [{}]", info.name,
+                           info.parent, info.tree_id, parent->tree_id);
+  }
+  for (const QuotaInfo* child : ChildrenOf(info.name)) {
+    if (child->tree_id == info.tree_id) continue;
+    return InvalidArgument("{} tree id is different from child {}, [{}] vs [{}]", info.name,
+                           child->name, info.tree_id, child->tree_id);
+  }
+  return absl::OkStatus();
+}
+
+Status QuotaTopology::CheckKeys(const QuotaInfo& info, const QuotaInfo* parent) const {
+  const auto failed = [](const std::string& what) {
+    return InvalidArgument(
+        "failed to check sub and parent group quotaKey, err: checkSubAndParentGroupQuotaKey "
+        "failed: {}",
+        what);
+  };
+  // `first` is named first where the sets differ.
+  const auto check = [&](const QuotaInfo& child, const QuotaInfo& above, const QuotaInfo& first,
+                         const QuotaInfo& second) -> Status {
+    if (rules_.update_resource_key) {
+      if (!KeysAmong(child.max, above.max)) {
+        return failed(
+            fmt::format("{}'s max keys are not all included in {}'s", child.name, above.name));
+      }
+    } else if (!SameKeys(child.max, above.max)) {
+      return failed(
+          fmt::format("{}'s max keys are not the same with {}'s", first.name, second.name));
+    }
+    if (!KeysAmong(child.min, above.min)) {
+      return failed(
+          fmt::format("{}'s min keys are not all included in {}'s", child.name, above.name));
+    }
+    return absl::OkStatus();
+  };
+  if (parent != nullptr) RETURN_IF_ERROR(check(info, *parent, *parent, info));
+  for (const QuotaInfo* child : ChildrenOf(info.name)) {
+    RETURN_IF_ERROR(check(*child, info, *child, info));
+  }
+  return absl::OkStatus();
+}
+
+Status QuotaTopology::CheckMinSums(const QuotaInfo& info, const QuotaInfo* parent) const {
+  if (parent != nullptr) {
+    ResourceList sum = info.min;
+    for (const QuotaInfo* sibling : ChildrenOf(info.parent)) {
+      if (sibling->name != info.name) kube::AddTo(sum, sibling->min);
+    }
+    if (!kube::FitsIn(sum, parent->min)) {
+      return InvalidArgument(
+          "checkMinQuotaSum all brothers' MinQuota > parent MinQuota, parent: {}", parent->name);
+    }
+  }
+  ResourceList sum;
+  for (const QuotaInfo* child : ChildrenOf(info.name)) kube::AddTo(sum, child->min);
+  if (!kube::FitsIn(sum, info.min)) {
+    return InvalidArgument(
+        "checkMinQuotaSum all children's MinQuota > current MinQuota, current: {}", info.name);
+  }
+  return absl::OkStatus();
+}
+
+Status QuotaTopology::CheckGuarantee(const QuotaInfo& info) const {
+  if (info.tree_id.empty() || info.force_update || info.is_tree_root) return absl::OkStatus();
+  if (kube::FitsIn(info.min, info.guaranteed)) return absl::OkStatus();
+  ResourceList need = info.min;
+  kube::RaiseTo(need, info.guaranteed);
+  const QuotaInfo* current = &info;
+  // A tree cannot be deeper than there are quotas, unless labels form a ring.
+  for (size_t level = 0; level <= infos_.size(); ++level) {
+    const QuotaInfo* parent = Find(current->parent);
+    if (parent == nullptr || current->parent == api::kRootQuota) break;
+    for (const QuotaInfo* child : ChildrenOf(parent->name)) {
+      if (child->name != current->name) kube::AddTo(need, child->guaranteed);
+    }
+    kube::RaiseTo(need, parent->min);
+    if (kube::FitsIn(need, parent->guaranteed)) return absl::OkStatus();
+    current = parent;
+  }
+  return InvalidArgument("tree root quota {} can't guarantee for min {}", current->name, info.name);
+}
+
+kube::Json QuotaTopology::ToJson() const {
+  Expire();
+  json::object infos, hierarchy;
+  for (const auto& [name, info] : infos_) {
+    infos[name] = {{"name", info.name},
+                   {"parentName", info.parent},
+                   {"isParent", info.is_parent},
+                   {"allowLentResource", info.allow_lent},
+                   {"max", kube::Encode(info.max)},
+                   {"min", kube::Encode(info.min)}};
+    hierarchy[name] = json::array();
+  }
+  for (const auto& [name, children] : children_) {
+    hierarchy[name] = json::array(children.begin(), children.end());
+  }
+  return {{"quotaInfoMap", std::move(infos)}, {"quotaHierarchyInfo", std::move(hierarchy)}};
+}
+
+}  // namespace koord::manager

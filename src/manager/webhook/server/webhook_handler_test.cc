@@ -1,0 +1,118 @@
+#include "manager/webhook/server/webhook_handler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+#include "component/ask_testing.h"
+#include "manager/webhook/review/fake_view_testing.h"
+
+namespace koord::manager::webhook {
+namespace {
+
+using kube::HttpResponse;
+using kube::Json;
+using testing::HasSubstr;
+
+class WebhookHandlerTest : public testing::Test {
+ protected:
+  WebhookHandler& handler() {
+    if (!handler_) {
+      handler_.emplace(WebhookHandler::Inputs{.view = view_,
+                                              .clock = view_.loop.clock(),
+                                              .metrics = registry_,
+                                              .is_ready = [this] { return ready_; }},
+                       options_);
+    }
+    return *handler_;
+  }
+  HttpResponse Post(std::string path, std::string body,
+                    std::string content_type = "application/json",
+                    std::optional<kube::UserInfo> user = {}) {
+    const auto recorder = std::make_shared<component::Recorder>();
+    kube::HttpRequest request{.method = "POST", .target = std::move(path), .body = std::move(body)};
+    request.headers.Set("Content-Type", std::move(content_type));
+    request.user = std::move(user);
+    handler().Handle(std::move(request), recorder);
+    return recorder->answer.value_or(HttpResponse{.status = 0});
+  }
+  static std::string Review(std::string_view object) {
+    return kube::Serialize({{"apiVersion", "admission.k8s.io/v1"},
+                            {"kind", "AdmissionReview"},
+                            {"request",
+                             {{"uid", "u1"},
+                              {"operation", "CREATE"},
+                              {"namespace", "default"},
+                              {"resource", {{"group", ""}, {"resource", "pods"}}},
+                              {"userInfo", {{"username", "alice"}}},
+                              {"object", Yaml(object)}}}});
+  }
+
+  FakeView view_;
+  HandlerOptions options_;
+  metrics::Registry registry_;
+  bool ready_ = true;
+  std::optional<WebhookHandler> handler_;
+};
+
+TEST_F(WebhookHandlerTest, AnswersReviews) {
+  const HttpResponse response =
+      Post("/validate-pod?timeout=10s",
+           Review("{metadata: {annotations: {scheduling.koordinator.sh/reserve-pod: ''}}}"));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.headers.Get("Content-Type"), "application/json");
+  EXPECT_EQ(response.body,
+            R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"u1")"
+            R"(,"allowed":false,"status":{"code":400,"message":)"
+            R"("annotations.scheduling.koordinator.sh/reserve-pod: Forbidden: cannot set in )"
+            R"(annotations"}}})");
+  EXPECT_THAT(registry_.Text(),
+              HasSubstr("koord_manager_webhook_webhook_duration_milliseconds_count{object_type="
+                        "\"pod\",operation=\"CREATE\",plugin_name=\"ClusterReservation\",status="
+                        "\"rejected\",webhook_type=\"validate\"} 1"));
+}
+
+TEST_F(WebhookHandlerTest, WhatIsNoReviewGets400AndAMessage) {
+  for (const std::string& body :
+       {std::string(), std::string("{"), std::string(10'000, '['), std::string("\0\1\2", 3),
+        std::string(R"({"apiVersion":"v1","kind":"List"})"), std::string("null")}) {
+    const HttpResponse response = Post("/mutate-pod", body);
+    EXPECT_EQ(response.status, 400);
+    const Json answer = *kube::ParseJson(response.body);
+    EXPECT_EQ(kube::FindInt(answer, {"response", "status", "code"}), 400);
+    EXPECT_FALSE(kube::FindBool(answer, {"response", "allowed"}, true));
+    EXPECT_NE(kube::FindString(answer, {"response", "status", "message"}), "");
+  }
+  EXPECT_EQ(Post("/mutate-pod", Review("{}"), "text/plain").status, 400);
+}
+
+TEST_F(WebhookHandlerTest, OnlyWhatIsSwitchedOnIsThere) {
+  const std::set<std::string, std::less<>> expected{
+      "/mutate-pod", "/validate-pod", "/validate-pod-binding",
+      "/mutate-scheduling-sigs-k8s-io-v1alpha1-elasticquota",
+      "/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota"};
+  EXPECT_EQ(handler().paths(), expected);
+  EXPECT_EQ(Post("/mutate-node-status", Review("{}")).status, 404);
+  EXPECT_EQ(component::Ask(handler(), "GET", "/mutate-pod").status, 405);
+  EXPECT_EQ(component::Ask(handler(), "GET", "/healthz").body, "ok");
+  EXPECT_THAT(component::Ask(handler(), "GET", "/elasticQuota").body, HasSubstr("quotaInfoMap"));
+}
+
+TEST_F(WebhookHandlerTest, SendsCallersAwayUntilItKnowsTheCluster) {
+  ready_ = false;
+  EXPECT_EQ(Post("/mutate-pod", Review("{}")).status, 503);
+}
+
+TEST_F(WebhookHandlerTest, AsksForACertificateWhereConfigured) {
+  options_.require_client_certificate = true;
+  EXPECT_EQ(Post("/mutate-pod", Review("{}")).status, 401);
+  EXPECT_EQ(component::Ask(handler(), "GET", "/elasticQuota").status, 401);
+  EXPECT_EQ(component::Ask(handler(), "GET", "/healthz").status, 200);
+  EXPECT_EQ(Post("/mutate-pod", Review("{}"), "application/json",
+                 kube::UserInfo{.name = "kube-apiserver"})
+                .status,
+            200);
+}
+
+}  // namespace
+}  // namespace koord::manager::webhook

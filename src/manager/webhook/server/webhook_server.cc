@@ -1,0 +1,111 @@
+#include "manager/webhook/server/webhook_server.h"
+
+#include <utility>
+
+#include "base/log.h"
+
+namespace koord::manager::webhook {
+namespace {
+
+constexpr Duration kStartDeadline = std::chrono::seconds(20);
+
+InformerView::Options ViewOptions(const WebhookServer::Options& options) {
+  const Features& features = options.handler.features;
+  InformerView::Options view;
+  view.slo_config = options.handler.slo_config;
+  if (features.enable_pod_enhanced_validator) view.enhanced_config = options.enhanced_config;
+  view.quota_rules = {.update_resource_key = features.elastic_quota_enable_update_resource_key,
+                      .guarantee_usage = features.elastic_quota_guarantee_usage};
+  view.seed = options.seed;
+  return view;
+}
+
+WebhookServer::Options Completed(WebhookServer::Options options) {
+  options.handler.require_client_certificate = !options.client_ca.empty();
+  options.handler.seed = options.seed;
+  options.evaluation.seed = options.seed;
+  return options;
+}
+
+}  // namespace
+
+WebhookServer::WebhookServer(const InformerView::Inputs& inputs, metrics::Registry& metrics,
+                             Options options)
+    : client_(inputs.client),
+      options_(Completed(std::move(options))),
+      view_(inputs, ViewOptions(options_)),
+      evaluator_(
+          inputs.client, [this](std::string_view name) { return view_.QuotasNamed(name); },
+          options_.evaluation),
+      handler_({.view = view_,
+                .clock = inputs.client.loop().clock(),
+                .metrics = metrics,
+                .evaluator = &evaluator_,
+                .is_ready = [this] { return view_.synced(); },
+                .know_namespace =
+                    [this](const std::string& ns, std::function<void()> then) {
+                      view_.KnowNamespace(ns, std::move(then));
+                    }},
+               options_.handler),
+      certificates_(inputs.client, options_.certificates, handler_.paths(),
+                    [this](const CertificateSet& set) { return Show(set); }),
+      start_deadline_(inputs.client.loop()) {}
+
+WebhookServer::~WebhookServer() = default;
+
+void WebhookServer::Start(Task ready) {
+  auto call = std::make_shared<Task>(std::move(ready));
+  view_.Start();
+  // Registered only when reviews can be answered: nobody is called in vain.
+  view_.WhenSynced(scope_.Wrap([this, call] {
+    certificates_.WhenSynced(scope_.Wrap([this, call] {
+      start_deadline_.Cancel();
+      if (*call) std::exchange(*call, nullptr)();
+    }));
+    certificates_.Start();
+  }));
+  start_deadline_.Set(kStartDeadline, [this] {
+    const Status status = Ready();
+    LOG_ERROR("Webhooks are late", {"err", status});
+    if (options_.on_late_start) options_.on_late_start(status);
+  });
+}
+
+void WebhookServer::Stop(Task done) {
+  start_deadline_.Cancel();
+  certificates_.Stop();
+  view_.Stop();
+  if (server_ != nullptr) return server_->Stop(std::move(done));
+  client_.loop().Post(std::move(done));
+}
+
+Status WebhookServer::Ready() const {
+  if (!view_.synced()) return Unavailable("the cluster's objects are still being listed");
+  if (!certificates_.synced()) return certificates_.last_error();
+  if (options_.sockets != nullptr && server_ == nullptr) return Unavailable("no port is open");
+  return absl::OkStatus();
+}
+
+uint16_t WebhookServer::port() const { return server_ == nullptr ? 0 : server_->port(); }
+
+Status WebhookServer::Show(const CertificateSet& set) {
+  ca_bundle_ = set.ca_bundle;
+  if (options_.sockets == nullptr) return absl::OkStatus();
+  const kube::TlsIdentity identity{
+      .certificate = set.certificate, .key = set.key, .client_ca = options_.client_ca};
+  return server_ != nullptr ? server_->SetTls(identity) : Listen(identity);
+}
+
+Status WebhookServer::Listen(const kube::TlsIdentity& identity) {
+  kube::HttpServer::Options options;
+  options.address = options_.address;
+  options.port = options_.port;
+  options.allow_remote = true;
+  options.any_host = true;  // callers use the service's name or a pod's address
+  options.tls = identity;
+  ASSIGN_OR_RETURN(server_, kube::HttpServer::Start(*options_.sockets, options, handler_));
+  LOG_INFO("Serving webhooks", {"url", server_->url()});
+  return absl::OkStatus();
+}
+
+}  // namespace koord::manager::webhook
