@@ -11,8 +11,8 @@ namespace koord::kube {
 class RequestParser {
  public:
   struct Limits {
-    size_t header_bytes = 64 * 1024;
-    size_t body_bytes = 3 * 1024 * 1024;
+    size_t header_bytes = size_t{64} * 1024;
+    size_t body_bytes = size_t{3} * 1024 * 1024;
   };
   enum class State { kNeedsMore, kDone, kFailed };
 

@@ -26,7 +26,7 @@ struct SessionOptions {
   // many bytes waiting at once.
   size_t slow_reader_chunks = 1000;
   Duration slow_reader_grace = 5s;
-  size_t slow_reader_bytes = 256 * 1024 * 1024;
+  size_t slow_reader_bytes = size_t{256} * 1024 * 1024;
 
   size_t max_streams = 4096;  // further ones get 429
 };
