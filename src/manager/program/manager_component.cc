@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "base/version.h"
 
 namespace koord::manager {
@@ -32,11 +31,7 @@ StatusOr<std::unique_ptr<component::Component>> ManagerComponent::Make(
 
 // Webhooks answer before the caches are full: a pod must not wait for a large cluster's lists.
 void ManagerComponent::Start(Task ready) {
-  if (webhooks_ != nullptr) {
-    if (const Status status = webhooks_->Start(); !status.ok()) {
-      LOG_ERROR("Could not serve webhooks", {"err", status});
-    }
-  }
+  if (webhooks_ != nullptr) webhooks_->Start();
   app_->Watch();
   app_->WhenSynced([ready = std::make_shared<Task>(std::move(ready))] { (*ready)(); });
 }

@@ -8,26 +8,22 @@
 
 namespace koord::manager {
 
-namespace webhook {
-
 // What answers the API server's questions about objects. Runs on every replica, leader or not.
-class WebhookServer {
+class Webhooks {
  public:
-  virtual ~WebhookServer() = default;
-  virtual Status Start() = 0;
+  virtual ~Webhooks() = default;
+  virtual void Start() = 0;
   // An error while questions cannot be answered yet: the check webhook-ready of /readyz.
   virtual Status Ready() const = 0;
   // Answers what is under way; `done` runs when that is finished.
   virtual void Stop(Task done) = 0;
 };
 
-}  // namespace webhook
-
 // koord-manager as a component: watches the cluster on standby too, runs its controllers while it
 // leads, and writes nothing in any other case. Webhooks are served in any case.
 class ManagerComponent final : public component::Component {
  public:
-  using MakeWebhooks = std::function<StatusOr<std::unique_ptr<webhook::WebhookServer>>(
+  using MakeWebhooks = std::function<StatusOr<std::unique_ptr<Webhooks>>(
       component::Environment& environment, ManagerApp& app)>;
 
   // `make_webhooks` may be empty: then there are none. It is asked only where the feature gate
@@ -48,7 +44,7 @@ class ManagerComponent final : public component::Component {
   const component::Leadership* leadership_ = nullptr;  // null: not yet
   std::unique_ptr<kube::Client> client_;               // writes only while this instance leads
   std::unique_ptr<ManagerApp> app_;
-  std::unique_ptr<webhook::WebhookServer> webhooks_;  // null: there are none
+  std::unique_ptr<Webhooks> webhooks_;  // null: there are none
 };
 
 }  // namespace koord::manager
