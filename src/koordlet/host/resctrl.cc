@@ -62,7 +62,7 @@ std::vector<int32_t> ParseCacheIds(std::string_view schemata, std::string_view k
   return ids;
 }
 
-std::string SchemataLine(std::string_view kind, const std::vector<CacheValue>& values) {
+std::string FormatSchemata(std::string_view kind, const std::vector<CacheValue>& values) {
   std::string line = fmt::format("{}:", kind);
   for (const CacheValue& value : values) {
     fmt::format_to(std::back_inserter(line), "{}={};", value.cache, value.value);

@@ -28,6 +28,6 @@ struct CacheValue {
   std::string value;
 };
 // "L3:0=f;1=f;\n".
-std::string SchemataLine(std::string_view kind, const std::vector<CacheValue>& values);
+std::string FormatSchemata(std::string_view kind, const std::vector<CacheValue>& values);
 
 }  // namespace koord::koordlet

@@ -35,7 +35,7 @@ TEST(Resctrl, CachesNeedNotBeNumberedWithoutGaps) {
   EXPECT_EQ(ParseCacheIds("    L3:0=fff;8=fff\n    MB:0=100;8=100\n", "L3"),
             (std::vector<int32_t>{0, 8}));
   EXPECT_EQ(ParseCacheIds("garbage\nL3:;x=1;=", "L3"), std::vector<int32_t>());
-  EXPECT_EQ(SchemataLine("L3", {{0, "f"}, {8, "f0"}}), "L3:0=f;8=f0;\n");
+  EXPECT_EQ(FormatSchemata("L3", {{0, "f"}, {8, "f0"}}), "L3:0=f;8=f0;\n");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string ClassItem(api::PriorityBand band) {
 
 bool IsInternal(std::string_view key) { return key.starts_with("__node") && key.ends_with("__"); }
 
-Amounts AmountsOf(const kube::ResourceList& list) {
+CpuAndMemory AmountsOf(const kube::ResourceList& list) {
   return {kube::AmountOf(list, kube::kCpu).MilliValue(),
           kube::AmountOf(list, kube::kMemory).Value()};
 }
@@ -171,7 +171,7 @@ void Predictor::WriteCheckpoints(size_t limit, Duration min_age) {
 
 void Predictor::SaveAll() { WriteCheckpoints(items_.size(), Duration(0)); }
 
-std::optional<Amounts> Predictor::PeakOf(std::string_view key) const {
+std::optional<CpuAndMemory> Predictor::PeakOf(std::string_view key) const {
   const auto it = items_.find(key);
   if (it == items_.end()) return std::nullopt;
   return it->second.model.Peak();
@@ -185,7 +185,7 @@ std::optional<PriorityPeaks> Predictor::PrioritiesOf() const {
   return PriorityPeaks{*sys, *prod, *none};
 }
 
-std::optional<Amounts> Predictor::Allocatable() const {
+std::optional<CpuAndMemory> Predictor::Allocatable() const {
   if (state_.node() == nullptr) return std::nullopt;
   const kube::Node& node = *state_.node();
   // The amounts before amplification are what the machine has; an unreadable annotation is none.
@@ -214,7 +214,7 @@ ProdPrediction Predictor::Predict(std::span<const NodePod* const> pods) {
 }
 
 void Predictor::ShowAmounts(metrics::Gauges& gauges, std::string_view label,
-                            const std::optional<Amounts>& amounts) {
+                            const std::optional<CpuAndMemory>& amounts) {
   if (!amounts.has_value()) return;
   gauges.With({options_.node_name, label, "cpu", "core"})
       .Set(static_cast<double>(amounts->cpu_milli) / 1000);

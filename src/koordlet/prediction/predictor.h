@@ -75,13 +75,13 @@ class Predictor {
 
   // Wall time that does not jump while the process lives.
   WallTime Now() const { return start_wall_ + (loop_.clock().Steady() - start_steady_); }
-  std::optional<Amounts> PeakOf(std::string_view key) const;
+  std::optional<CpuAndMemory> PeakOf(std::string_view key) const;
   std::optional<PriorityPeaks> PrioritiesOf() const;
-  std::optional<Amounts> Allocatable() const;
+  std::optional<CpuAndMemory> Allocatable() const;
   PredictedPod Describe(const NodePod& pod) const;
   void Show(const ProdPrediction& prediction);
   void ShowAmounts(metrics::Gauges& gauges, std::string_view label,
-                   const std::optional<Amounts>& amounts);
+                   const std::optional<CpuAndMemory>& amounts);
 
   EventLoop& loop_;
   const NodeState& state_;

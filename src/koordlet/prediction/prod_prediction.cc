@@ -6,24 +6,24 @@ namespace koord::koordlet {
 namespace {
 
 template <class F>
-Amounts Combine(const Amounts& a, const Amounts& b, F function) {
+CpuAndMemory Combine(const CpuAndMemory& a, const CpuAndMemory& b, F function) {
   return {function(a.cpu_milli, b.cpu_milli), function(a.memory, b.memory)};
 }
 
-Amounts Plus(const Amounts& a, const Amounts& b) {
+CpuAndMemory Plus(const CpuAndMemory& a, const CpuAndMemory& b) {
   return Combine(a, b, [](int64_t x, int64_t y) {
     int64_t sum = 0;
     return __builtin_add_overflow(x, y, &sum) ? INT64_MAX : sum;
   });
 }
-Amounts MinusAtLeastZero(const Amounts& a, const Amounts& b) {
+CpuAndMemory MinusAtLeastZero(const CpuAndMemory& a, const CpuAndMemory& b) {
   return Combine(a, b,
                  [](int64_t x, int64_t y) { return x > y ? x - std::max<int64_t>(y, 0) : 0; });
 }
-Amounts Least(const Amounts& a, const Amounts& b) {
+CpuAndMemory Least(const CpuAndMemory& a, const CpuAndMemory& b) {
   return Combine(a, b, [](int64_t x, int64_t y) { return std::min(x, y); });
 }
-Amounts Most(const Amounts& a, const Amounts& b) {
+CpuAndMemory Most(const CpuAndMemory& a, const CpuAndMemory& b) {
   return Combine(a, b, [](int64_t x, int64_t y) { return std::max(x, y); });
 }
 
@@ -32,16 +32,16 @@ int64_t WithMargin(int64_t amount, int64_t margin_percent) {
       static_cast<double>(amount) * (1 + static_cast<double>(margin_percent) / 100);
   return scaled >= 9e18 ? INT64_MAX : static_cast<int64_t>(scaled);
 }
-Amounts WithMargin(const Amounts& amounts, int64_t margin_percent) {
+CpuAndMemory WithMargin(const CpuAndMemory& amounts, int64_t margin_percent) {
   return {WithMargin(amounts.cpu_milli, margin_percent),
           WithMargin(amounts.memory, margin_percent)};
 }
 
 struct PodSums {
-  Amounts peak;
-  Amounts unpredicted;
-  Amounts reclaimable;
-  Amounts request;  // of those that the priority predictor counts
+  CpuAndMemory peak;
+  CpuAndMemory unpredicted;
+  CpuAndMemory reclaimable;
+  CpuAndMemory request;  // of those that the priority predictor counts
 };
 
 PodSums SumPods(std::span<const PredictedPod> pods, int64_t margin_percent) {
@@ -52,7 +52,7 @@ PodSums SumPods(std::span<const PredictedPod> pods, int64_t margin_percent) {
       sums.unpredicted = Plus(sums.unpredicted, pod.request);
     }
     if (is_predicted) {
-      const Amounts peak = WithMargin(*pod.peak, margin_percent);
+      const CpuAndMemory peak = WithMargin(*pod.peak, margin_percent);
       sums.peak = Plus(sums.peak, peak);
       sums.reclaimable = Plus(sums.reclaimable, MinusAtLeastZero(pod.request, peak));
     }
@@ -67,7 +67,7 @@ PodSums SumPods(std::span<const PredictedPod> pods, int64_t margin_percent) {
 
 ProdPrediction PredictProd(std::span<const PredictedPod> pods,
                            const std::optional<PriorityPeaks>& priorities,
-                           const std::optional<Amounts>& allocatable, int64_t margin_percent) {
+                           const std::optional<CpuAndMemory>& allocatable, int64_t margin_percent) {
   ProdPrediction result;
   const PodSums sums = SumPods(pods, margin_percent);
   result.peak_by_pods = Plus(sums.peak, sums.unpredicted);
@@ -75,7 +75,7 @@ ProdPrediction PredictProd(std::span<const PredictedPod> pods,
     result.reclaimable_by_pods = Least(MinusAtLeastZero(*allocatable, sums.peak), sums.reclaimable);
   }
   if (!priorities.has_value()) return result;
-  const Amounts used =
+  const CpuAndMemory used =
       WithMargin(Plus(priorities->sys, Plus(priorities->prod, priorities->none)), margin_percent);
   result.peak_by_priority = used;
   result.peak = Most(*result.peak_by_pods, used);

@@ -12,11 +12,11 @@ constexpr int64_t kManyMilli = 1'000'000;
 
 PredictedPod Pod(int64_t request, std::optional<int64_t> peak) {
   PredictedPod pod{.request = {request, request}};
-  if (peak.has_value()) pod.peak = Amounts{*peak, *peak};
+  if (peak.has_value()) pod.peak = CpuAndMemory{*peak, *peak};
   return pod;
 }
 
-std::optional<Amounts> Alloc(int64_t amount) { return Amounts{amount, amount}; }
+std::optional<CpuAndMemory> Alloc(int64_t amount) { return CpuAndMemory{amount, amount}; }
 
 TEST(ProdPredictionTest, Vector15PodPredictor) {
   const std::vector<PredictedPod> pods{Pod(2000, 500)};
@@ -38,8 +38,9 @@ TEST(ProdPredictionTest, TheLesserIsReclaimableAndTheGreaterIsThePeak) {
   const std::vector<PredictedPod> pods{Pod(2000, 500)};
   const PriorityPeaks peaks{.sys = {100, 0}, .prod = {900, 0}, .none = {200, 0}};
   const ProdPrediction prediction = PredictProd(pods, peaks, Alloc(kManyMilli), 0);
-  EXPECT_EQ(prediction.reclaimable, (Amounts{800, 1500}));  // cpu: 2000 - 1200, memory: 2000 - 500
-  EXPECT_EQ(prediction.peak, (Amounts{1200, 500}));
+  EXPECT_EQ(prediction.reclaimable,
+            (CpuAndMemory{800, 1500}));  // cpu: 2000 - 1200, memory: 2000 - 500
+  EXPECT_EQ(prediction.peak, (CpuAndMemory{1200, 500}));
 }
 
 TEST(ProdPredictionTest, YoungPodsPeakAtTheirRequest) {
@@ -63,8 +64,8 @@ TEST(ProdPredictionTest, EndingPodsAreIgnored) {
   std::vector<PredictedPod> pods{Pod(1000, 100)};
   pods[0].is_ending = true;
   const ProdPrediction prediction = PredictProd(pods, kNoUse, Alloc(kManyMilli), 0);
-  EXPECT_EQ(prediction.peak, Amounts{});
-  EXPECT_EQ(prediction.reclaimable, Amounts{});
+  EXPECT_EQ(prediction.peak, CpuAndMemory{});
+  EXPECT_EQ(prediction.reclaimable, CpuAndMemory{});
 }
 
 TEST(ProdPredictionTest, PodsWithoutAModelAreUnpredictedAndLeftOutOfTheClass) {

@@ -13,7 +13,7 @@ void UsageModel::Add(double cores, double bytes, WallTime time) {
   last_update_ = time;
 }
 
-Amounts UsageModel::Peak() const {
+CpuAndMemory UsageModel::Peak() const {
   return {static_cast<int64_t>(cpu_.Percentile(0.95) * 1000),
           static_cast<int64_t>(memory_.Percentile(0.98))};
 }

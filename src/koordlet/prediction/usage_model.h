@@ -19,7 +19,7 @@ class UsageModel {
 
   void Add(double cores, double bytes, WallTime time);
   // p95 of cpu and p98 of memory.
-  Amounts Peak() const;
+  CpuAndMemory Peak() const;
   WallTime last_update() const { return last_update_; }
   size_t bytes() const { return sizeof(*this) + cpu_.bytes() + memory_.bytes(); }
 

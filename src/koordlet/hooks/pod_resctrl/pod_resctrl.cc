@@ -32,7 +32,7 @@ StatusOr<std::string> LineOf(std::string_view kind, const api::ResctrlResource& 
     ASSIGN_OR_RETURN(std::string value, value_of(*schemata));
     if (!value.empty()) values.push_back({cache, std::move(value)});
   }
-  return values.empty() ? std::string() : SchemataLine(kind, values);
+  return values.empty() ? std::string() : FormatSchemata(kind, values);
 }
 
 }  // namespace

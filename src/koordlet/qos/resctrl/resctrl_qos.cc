@@ -125,7 +125,7 @@ void ResctrlQosStrategy::WriteSchemata(std::string_view group, std::string_view 
   std::vector<CacheValue> values;
   for (const int32_t cache : caches) values.push_back({cache, value});
   const auto written = context_.executor.Apply(
-      {ResctrlSchemata{std::string(group), std::string(kind)}, SchemataLine(kind, values),
+      {ResctrlSchemata{std::string(group), std::string(kind)}, FormatSchemata(kind, values),
        AuditEvent{.type = AuditEvent::Type::kGroup,
                   .level = 3,
                   .ns = {},
