@@ -1,25 +1,27 @@
 #!/usr/bin/env bash
-# Builds real Kubernetes and etcd from their Go modules, for tests that need the genuine peers.
+# Builds real Kubernetes, etcd and Helm from their Go modules, for tests that need the genuine peers.
 set -euo pipefail
 
 kubernetes=${KOORD_KUBERNETES_VERSION:-1.35.4}
 etcd=${KOORD_ETCD_VERSION:-3.6.14}
+helm=${KOORD_HELM_VERSION:-3.20.2}
 dir=${KOORD_KUBERNETES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/koordinator/kubernetes-$kubernetes}
 # In the order in which they are most useful to a test that waits for them.
-all=(kubectl kube-apiserver etcd kube-controller-manager kube-scheduler kubelet)
+all=(kubectl kube-apiserver etcd kube-controller-manager kube-scheduler kubelet helm)
 
 usage() {
   cat <<USAGE
 usage: scripts/kubernetes.sh [PROGRAM...]
 
-Builds the named programs of Kubernetes $kubernetes (and etcd $etcd) and prints the directory that
-holds them. Without arguments builds all: ${all[*]}.
+Builds the named programs of Kubernetes $kubernetes (etcd $etcd, helm $helm) and prints the
+directory that holds them. Without arguments builds all: ${all[*]}.
 A program that is already there is not built again. Progress goes to stderr.
 
   KOORD_KUBERNETES_DIR      where the programs go
                             (now $dir)
   KOORD_KUBERNETES_VERSION  another version of Kubernetes
   KOORD_ETCD_VERSION        another version of etcd
+  KOORD_HELM_VERSION        another version of helm
   GOFLAGS, GOPROXY, ...     are honoured as by any go command; GOFLAGS=-p=1 uses one core
 
 Exits with 2 if Go is missing or modules cannot be downloaded, with 1 if a build fails.
@@ -57,6 +59,9 @@ build() {
   if [[ $program == etcd ]]; then
     folder=$work/modules/etcd package=go.etcd.io/etcd/server/v3
     [[ -d $folder ]] || make_module "$folder" "$package" "v$etcd" ""
+  elif [[ $program == helm ]]; then
+    folder=$work/modules/helm package=helm.sh/helm/v3/cmd/helm
+    [[ -d $folder ]] || make_module "$folder" helm.sh/helm/v3 "v$helm" ""
   else
     [[ -d $folder ]] || make_module "$folder" k8s.io/kubernetes "v$kubernetes" "v0.${kubernetes#1.}"
     minor=$(cut -d. -f2 <<<"$kubernetes")

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 koord=${1:-build/bin/koord}
 scheduler=${2:-build/bin/koord-scheduler}
 programs=$(scripts/kubernetes.sh kubectl etcd kube-apiserver kube-controller-manager \
-  kube-scheduler) || exit $?
+  kube-scheduler kubelet helm) || exit $?
 debian_kubectl=$(scripts/kubectl.sh) || exit 1
 failed=()
 
@@ -19,6 +19,7 @@ run() {
   "$@" || failed+=("$what")
 }
 
+run "clusters leave nothing behind" tests/kubernetes/leftovers_test.py
 run "CRDs on Kubernetes" tests/kubernetes/crds_test.py
 run "clients on the local cluster" tests/clients/run.py --koord "$koord" \
   --kubectl "$programs/kubectl" --kubectl "$debian_kubectl"
