@@ -114,11 +114,22 @@ class Cluster:
             "PATH": f"{self.binaries}:{os.environ['PATH']}",
         }
 
-    def get(self, path):
-        """One GET as administrator: (status, body)."""
+    def connect(self, timeout=5):
+        """A connection to the API server as administrator."""
         tls = ssl.create_default_context(cafile=str(self.directory / "ca.crt"))
         tls.load_cert_chain(self.directory / "admin.crt", self.directory / "admin.key")
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=5, context=tls)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=tls)
+
+    def pid(self, program):
+        return int((self.directory / f"{program}.pid").read_text())
+
+    def build(self, program):
+        """Builds a program that the cluster does not run, beside those that it does."""
+        build_programs([program])
+
+    def get(self, path):
+        """One GET as administrator: (status, body)."""
+        connection = self.connect()
         try:
             connection.request("GET", path)
             response = connection.getresponse()
