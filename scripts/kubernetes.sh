@@ -62,6 +62,9 @@ build() {
   elif [[ $program == helm ]]; then
     folder=$work/modules/helm package=helm.sh/helm/v3/cmd/helm
     [[ -d $folder ]] || make_module "$folder" helm.sh/helm/v3 "v$helm" ""
+    # The version of Kubernetes that charts are rendered for without a cluster.
+    p=helm.sh/helm/v3/pkg/chartutil
+    flags+=" -X $p.k8sVersionMajor=1 -X $p.k8sVersionMinor=$(cut -d. -f2 <<<"$kubernetes")"
   else
     [[ -d $folder ]] || make_module "$folder" k8s.io/kubernetes "v$kubernetes" "v0.${kubernetes#1.}"
     minor=$(cut -d. -f2 <<<"$kubernetes")

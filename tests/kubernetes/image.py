@@ -9,11 +9,12 @@ import hashlib
 import io
 import json
 import pathlib
-import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BUSYBOX = "localhost/busybox:test"  # also the pause image: its command sleeps
 
 
@@ -27,13 +28,11 @@ def busybox_files():
 
 
 def program_files(program):
-    """A program with the libraries that it was linked with, and nothing else."""
-    program = pathlib.Path(program)
-    files = {program.name: program.read_bytes()}
-    listed = subprocess.run(["ldd", program], text=True, capture_output=True, check=True).stdout
-    for library in re.findall(r"(/\S+) \(0x", listed):
-        files[library.lstrip("/")] = pathlib.Path(library).resolve().read_bytes()
-    return files
+    """A program with the libraries that it was linked with, as in our Containerfile."""
+    with tempfile.TemporaryDirectory() as root:
+        subprocess.run([REPOSITORY / "scripts" / "image-root.sh", program, root], check=True)
+        paths = [path for path in pathlib.Path(root).rglob("*") if path.is_file()]
+        return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
 
 def write_image(path, name, files, entrypoint=(), command=("/bin/sleep", "infinity"), user=""):
