@@ -13,6 +13,7 @@ seconds and memory are those of the scheduler's process then; start and caches a
 
 import argparse
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -28,14 +29,6 @@ from cluster import Cluster, ClusterError, exit_on_sigterm
 from programs import CONFIGURATION, Scheduler, deploy
 
 DEADLINE_S = 1200
-NODE = {
-    "apiVersion": "v1", "kind": "Node",
-    "metadata": {"name": "node-{i}", "labels": {"kubernetes.io/hostname": "node-{i}",
-                                                "topology.kubernetes.io/zone": "zone-{m}"}},
-    "status": {"capacity": {"cpu": "32", "memory": "128Gi", "pods": "110"},
-               "allocatable": {"cpu": "32", "memory": "128Gi", "pods": "110"},
-               "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]},
-}
 BINDING = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "pod-{i}"},
            "target": {"apiVersion": "v1", "kind": "Node", "name": "node-{m}"}}
 APISERVER = [
@@ -47,12 +40,22 @@ APISERVER = [
 ]
 
 
-def pod(scheduler):
+def node(cpu):
+    resources = {"cpu": cpu, "memory": "128Gi", "pods": "110"}
+    return {
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": "node-{i}", "labels": {"kubernetes.io/hostname": "node-{i}",
+                                                    "topology.kubernetes.io/zone": "zone-{m}"}},
+        "status": {"capacity": resources, "allocatable": resources,
+                   "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]}}
+
+
+def pod(scheduler, cpu="100m"):
     return {"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": "pod-{i}", "labels": {"app": "bench"}},
             "spec": {"schedulerName": scheduler, "containers": [{
                 "name": "main", "image": "localhost/none",
-                "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}]}}
+                "resources": {"requests": {"cpu": cpu, "memory": "128Mi"}}}]}}
 
 
 class LoadError(Exception):
@@ -81,8 +84,8 @@ class Server:
         result["per_s"] = result["count"] / result["seconds"]
         return result
 
-    def create_nodes(self, count):
-        return self.load("POST", "/api/v1/nodes", NODE, count=count, modulo=10)
+    def create_nodes(self, count, cpu="32"):
+        return self.load("POST", "/api/v1/nodes", node(cpu), count=count, modulo=10)
 
     def create_pods(self, namespace, count, scheduler="nobody", **options):
         return self.load("POST", f"/api/v1/namespaces/{namespace}/pods", pod(scheduler),
@@ -98,25 +101,42 @@ class Server:
 
 
 class BoundPods(threading.Thread):
-    """Watches a namespace, and notes when pods are bound."""
+    """Watches a namespace, and notes when pods are bound. Goes on when the API server restarts."""
 
     def __init__(self, cluster, namespace, count):
         super().__init__(daemon=True)
-        self._count, self.times = count, []
+        self._cluster, self._count = cluster, count
+        # From the start: what is bound already counts too.
         self._path = (f"/api/v1/namespaces/{namespace}/pods?watch=1&resourceVersion=0"
                       "&fieldSelector=spec.nodeName!%3D")
-        self._cluster, self.done = cluster, threading.Event()
+        self._times, self.done, self._ended = {}, threading.Event(), threading.Event()
         self.start()
 
+    def __len__(self):
+        return len(self._times)
+
+    def times(self):
+        return sorted(self._times.values())
+
+    def stop(self):
+        self._ended.set()
+
     def run(self):
-        with contextlib.closing(self._cluster.connect(timeout=DEADLINE_S)) as connection:
+        while not self.done.is_set() and not self._ended.is_set():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                self._watch()
+            self._ended.wait(0.2)
+
+    def _watch(self):
+        with contextlib.closing(self._cluster.connect(timeout=60)) as connection:
             connection.request("GET", self._path)
             for line in connection.getresponse():
-                if b'"type":"ADDED"' in line[:20]:
-                    self.times.append(time.monotonic())
-                    if len(self.times) == self._count:
-                        self.done.set()
-                        return
+                name = re.search(rb'^{"type":"ADDED".*?"name":"([^"]+)"', line)
+                if name:
+                    self._times.setdefault(name[1], time.monotonic())
+                if len(self._times) == self._count:
+                    self.done.set()
+                    return
 
 
 def cpu_seconds(pid):
@@ -143,16 +163,18 @@ def measure_scheduler(server, cluster, name, scheduler_name, pods, start):
             if process.poll() is not None:
                 raise ClusterError(f"{name} ended")
             if time.monotonic() > began + DEADLINE_S:
-                raise ClusterError(f"{name} has bound {len(bound.times)} pods only")
+                raise ClusterError(f"{name} has bound {len(bound)} pods only")
+        first, last = bound.times()[0], bound.times()[-1]
         result = {
-            "seconds": bound.times[-1] - began,
-            "pods_per_s": pods / (bound.times[-1] - began),
-            "first_pod_s": bound.times[0] - began,
+            "seconds": last - began,
+            "pods_per_s": pods / (last - began),
+            "pods_per_s_once_started": (pods - 1) / (last - first),
+            "first_pod_s": first - began,
             "cpu_s": cpu_seconds(process.pid), "memory_bytes": peak_bytes(process.pid),
             "server_cpu_s": sum(cpu_seconds(cluster.pid(p)) - before[p] for p in before),
         }
-        result["pods_per_s_once_started"] = (pods - 1) / (bound.times[-1] - bound.times[0])
     finally:
+        bound.stop()
         stop()
     server.remove_pods(namespace, pods)
     print(f"{name}: {json.dumps(result)}", file=sys.stderr, flush=True)

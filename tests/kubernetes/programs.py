@@ -149,8 +149,8 @@ class Program:
 class Scheduler(Program):
     account = lease = "koord-scheduler"
 
-    def __init__(self, path, cluster, arguments=(f"--config={CONFIGURATION}",), name=None):
-        super().__init__(path, cluster, arguments, name)
+    def __init__(self, path, cluster, arguments=(f"--config={CONFIGURATION}",), name=None, more=()):
+        super().__init__(path, cluster, [*arguments, *more], name)
 
     def serving(self, port):
         return ["--address=127.0.0.1", f"--port={port}", "--secure-port=0"]
