@@ -51,7 +51,7 @@ class Server {
     options.in_memory = in_memory;
     options.cluster.nodes = nodes_;
     options.cluster.shapes = {*ParseNodeShape("cpu=32,memory=128Gi")};
-    if (nodes_ == 0) options.cluster.without = {"controllers", "nodes", "scheduler"};
+    if (nodes_ == 0) options.cluster.without = {"controllers", "manager", "nodes", "scheduler"};
     server_ = std::move(*LocalServer::Start(loop_, options));
     started.set_value(server_->kubeconfig());
     loop_.Run();

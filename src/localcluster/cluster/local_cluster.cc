@@ -110,6 +110,8 @@ class LocalClusterImpl final : public LocalCluster {
   void MakeManager() {
     manager::ManagerApp::Options options;
     options.seed = options_.seed;
+    options.nodes = &informers_.nodes;
+    options.pods = &informers_.pods;
     options.api = &manager_api_;
     manager_.emplace(policies_, std::move(options));
     proxy_.Register(kManagerService, manager_api_);

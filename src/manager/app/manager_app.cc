@@ -41,7 +41,9 @@ ManagerApp::ManagerApp(kube::Client& client, Options options)
       informers_(client, {.seed = options_.seed,
                           .resync = options_.resync,
                           .slo_config = options_.slo_config,
-                          .only_namespace = options_.only_namespace}),
+                          .only_namespace = options_.only_namespace,
+                          .nodes = options_.nodes,
+                          .pods = options_.pods}),
       config_(informers_.config_maps, options_.slo_config,
               [this](std::string_view component) -> kube::EventRecorder& {
                 return RecorderFor(component);

@@ -36,6 +36,9 @@ class ManagerApp {
     Duration resync{0};               // how often every node is looked at again; zero: never
     FeatureGates gates = ManagerFeatureGates();
     uint64_t seed = 1;
+    // Copies that the process keeps anyway (see ManagerInformers); null: keep our own.
+    kube::Informer<kube::Node>* nodes = nullptr;
+    kube::Informer<kube::Pod>* pods = nullptr;
     // Where it shows its metrics; null: nowhere. Must not be asked once the app is gone.
     component::ComponentApi* api = nullptr;
   };

@@ -33,15 +33,23 @@ kube::InformerOptions ConfigOf(const ManagerInformers::Options& options) {
 }  // namespace
 
 ManagerInformers::ManagerInformers(kube::Client& client, const Options& options)
-    : nodes(client, kube::kNodes, All(options)),
-      pods(client, kube::kPods, PodsOf(options)),
+    : own_nodes_(options.nodes == nullptr ? std::make_unique<kube::Informer<kube::Node>>(
+                                                client, kube::kNodes, All(options))
+                                          : nullptr),
+      own_pods_(options.pods == nullptr ? std::make_unique<kube::Informer<kube::Pod>>(
+                                              client, kube::kPods, PodsOf(options))
+                                        : nullptr),
+      nodes(own_nodes_ ? *own_nodes_ : *options.nodes),
+      pods(own_pods_ ? *own_pods_ : *options.pods),
       node_metrics(client, api::kNodeMetrics, All(options)),
       node_slos(client, api::kNodeSlos, All(options)),
       topologies(client, api::kNodeResourceTopologies, All(options)),
       devices(client, api::kDevices, All(options)),
       config_maps(client, kube::kConfigMaps, ConfigOf(options)) {
-  pods.AddIndex(kByNode,
-                [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
+  if (own_pods_) {
+    own_pods_->AddIndex(
+        kByNode, [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
+  }
   ForEach([this](auto& informer) { synced_.push_back([&informer] { return informer.synced(); }); });
 }
 
@@ -57,7 +65,13 @@ void ManagerInformers::ForEach(Visit visit) {
 }
 
 void ManagerInformers::Start() {
-  ForEach([](auto& informer) { informer.Start(); });
+  config_maps.Start();
+  if (own_nodes_) own_nodes_->Start();
+  if (own_pods_) own_pods_->Start();
+  node_metrics.Start();
+  node_slos.Start();
+  topologies.Start();
+  devices.Start();
 }
 
 bool ManagerInformers::synced() const {
