@@ -36,10 +36,10 @@ class World:
         flags = {"kube-controller-manager": ["--node-monitor-grace-period=1h"]}
         self.cluster = running.enter_context(Cluster(controller_manager=True, arguments=flags))
         self.node = running.enter_context(Node(self.cluster))
-        deploy(self.cluster)
+        deploy(self.cluster, webhooks=True)
         self.configure()
         # An empty node tells koordlet nothing: as everywhere, it could be a kubelet that starts.
-        self.run_pod("resident", "sleep infinity", nodeName=self.node.name)
+        self.run_pod("resident", "sleep infinity", namespace=NAMESPACE, nodeName=self.node.name)
         self.scheduler = running.enter_context(
             Scheduler(binaries / "koord-scheduler", self.cluster, [f"--config={self.patient()}"]))
         self.manager = running.enter_context(Manager(binaries / "koord-manager", self.cluster))
@@ -78,18 +78,18 @@ class World:
         done = self.cluster.kubectl("get", *arguments, "-o", "json", check=False)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
-    def run_pod(self, name, command, labels=None, resources=None, **spec):
+    def run_pod(self, name, command, labels=None, resources=None, namespace="default", **spec):
         self.apply({
             "apiVersion": "v1", "kind": "Pod",
-            "metadata": {"name": name, "namespace": "default", "labels": labels or {}},
+            "metadata": {"name": name, "namespace": namespace, "labels": labels or {}},
             "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
                      "schedulerName": "koord-scheduler", **spec,
                      "containers": [{"name": "main", "image": BUSYBOX, "imagePullPolicy": "Never",
                                      "command": ["sh", "-c", command],
                                      "resources": resources or {}}]}})
-        self.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}",
+        self.cluster.kubectl("wait", "-n", namespace, "--for=condition=Ready", f"pod/{name}",
                              f"--timeout={DEADLINE_S}s")
-        return self.get("pod", name)
+        return self.get("pod", name, "-n", namespace)
 
     def delete_pod(self, name):
         self.cluster.kubectl("delete", "pod", name, "--timeout=60s")
@@ -165,7 +165,7 @@ def cpu_seconds(world, group):
 
 
 def rate(samples, stamp):
-    """CPUs used, by the samples of the WINDOW_S before the time `stamp`; None if they are too few."""
+    """CPUs used, by the samples of the WINDOW_S before the time `stamp`; None if too few."""
     end = datetime.datetime.fromisoformat(stamp.replace("Z", "+00:00")).timestamp()
     inside = [sample for sample in samples if end - WINDOW_S <= sample[0] <= end]
     if not inside or samples[0][0] > end - WINDOW_S:
@@ -194,12 +194,29 @@ def idle_resources_are_lent(world):
     world.wait("the Node offers batch resources", wrong)
 
 
-def batch_pod_runs_within_its_limits(world):
-    batch = {"kubernetes.io/batch-cpu": "100", "kubernetes.io/batch-memory": "64Mi"}
+def profile_makes_a_batch_pod(world):
+    """A pod that asks for cpu and memory in the ordinary way gets batch resources instead."""
     world.configure(cpuSuppressPolicy="cpuset")  # with cfsQuota, pods have no quota of their own
-    pod = world.run_pod(
-        "batch", "sleep infinity", resources={"requests": batch, "limits": batch},
-        labels={"koordinator.sh/qosClass": "BE", "koordinator.sh/priority-class": "koord-batch"})
+    world.apply({"apiVersion": "config.koordinator.sh/v1alpha1", "kind": "ClusterColocationProfile",
+                 "metadata": {"name": "offline"},
+                 "spec": {"selector": {"matchLabels": {"work": "offline"}}, "qosClass": "BE",
+                          "priorityClassName": "koord-batch",
+                          "schedulerName": "koord-scheduler"}})
+    asked = {"cpu": "100m", "memory": "64Mi"}
+    pod = world.run_pod("batch", "sleep infinity", resources={"requests": asked, "limits": asked},
+                        labels={"work": "offline"}, schedulerName="default-scheduler")
+    given = {"kubernetes.io/batch-cpu": "100", "kubernetes.io/batch-memory": "64Mi"}
+    for found, expected in (
+            (pod["metadata"]["labels"], {"koordinator.sh/qosClass": "BE"}),
+            (pod["spec"], {"priorityClassName": "koord-batch", "schedulerName": "koord-scheduler"}),
+            (pod["status"], {"qosClass": "BestEffort"}),
+            (pod["spec"]["containers"][0]["resources"], {"requests": given, "limits": given})):
+        if wrong := expect(found, expected):
+            raise ClusterError(wrong)
+
+
+def batch_pod_runs_within_its_limits(world):
+    pod = world.get("pod", "batch")
     container = pod["status"]["containerStatuses"][0]["containerID"].partition("://")[2]
     folder = f"kubepods/besteffort/pod{pod['metadata']['uid']}"
     expected = {"cpu/cpu.shares": "102", "cpu/cpu.cfs_quota_us": "10000",
@@ -279,8 +296,9 @@ def programs_stop(world):
 
 
 STEPS = [programs_start, true_usage_is_reported, idle_resources_are_lent,
-         batch_pod_runs_within_its_limits, batch_gives_way_to_latency_sensitive,
-         short_memory_evicts_batch, nobody_was_refused, programs_stop]
+         profile_makes_a_batch_pod, batch_pod_runs_within_its_limits,
+         batch_gives_way_to_latency_sensitive, short_memory_evicts_batch,
+         nobody_was_refused, programs_stop]
 
 
 def main(binaries, *names):

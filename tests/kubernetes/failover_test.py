@@ -70,9 +70,10 @@ def check_each_bound_once(cluster, bound_by_audit):
         raise ClusterError(f"{len(pods)} pods, and not all are bound")
     if crowded := {n: c for n, c in on_node.items() if c > PODS_A_NODE}:
         raise ClusterError(f"more pods than fit: {crowded}")
+    # Of bindings whose caller was killed, the log does not tell that they succeeded.
     twice = [name for name, count in bound_by_audit.items() if count > 1]
-    if twice or len(bound_by_audit) != PODS:
-        raise ClusterError(f"{len(bound_by_audit)} pods bound, twice: {twice[:10]}")
+    if twice:
+        raise ClusterError(f"bound twice: {twice[:10]}")
 
 
 def successful_bindings(cluster):
@@ -138,11 +139,14 @@ def colocation(binaries):
         cluster = running.enter_context(Cluster(controller_manager=True, audit=True, arguments={
             "kube-controller-manager": ["--node-monitor-grace-period=1h"]}))
         node = running.enter_context(Node(cluster))
-        deploy(cluster)
+        deploy(cluster, webhooks=True)
         configure(cluster)
-        cluster.kubectl("run", "resident", f"--image={BUSYBOX}", "--image-pull-policy=Never",
+        # In a namespace that the webhooks leave out.
+        cluster.kubectl("run", "resident", "-n", NAMESPACE, f"--image={BUSYBOX}",
+                        "--image-pull-policy=Never",
                         f'--overrides={{"spec": {{"nodeName": "{node.name}"}}}}')
-        cluster.kubectl("wait", "--for=condition=Ready", "pod/resident", "--timeout=60s")
+        cluster.kubectl("wait", "-n", NAMESPACE, "--for=condition=Ready", "pod/resident",
+                        "--timeout=60s")
         manager = Manager(binaries / "koord-manager", cluster)
         koordlet = Koordlet(binaries / "koordlet", node)
         supervised = running.enter_context(Supervised(manager, koordlet))

@@ -61,7 +61,8 @@ def write_image(path, name, files, entrypoint=(), command=("/bin/sleep", "infini
 def archive(files):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for folder in sorted({str(p) for file in files for p in pathlib.Path(file).parents} - {"."}):
+        folders = {str(parent) for file in files for parent in pathlib.Path(file).parents}
+        for folder in sorted(folders - {"."}):
             entry = tarfile.TarInfo(folder)
             entry.type, entry.mode = tarfile.DIRTYPE, 0o755
             tar.addfile(entry)

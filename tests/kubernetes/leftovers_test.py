@@ -75,9 +75,9 @@ def interrupted(directory, sent):
         if line.strip() == "started":
             break
     assert line, "the pod did not start"
-    command = int(pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()[-1])
+    children = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
     child.send_signal(sent)
-    os.kill(command, signal.SIGTERM)
+    os.kill(int(children[-1]), signal.SIGTERM)
     child.wait(DEADLINE_S)
 
 

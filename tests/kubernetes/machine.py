@@ -200,7 +200,7 @@ def mount(*arguments):
 
 
 def mount_cgroups():
-    """Mounts the hierarchies of the other side again, which shows this machine's groups as roots."""
+    """Mounts the hierarchies of the other side again: this machine's groups are their roots."""
     mounts = re.findall(r"^\S+ /sys/fs/cgroup/(\S+) (cgroup2?) (\S+) ",
                         pathlib.Path("/proc/mounts").read_text(), flags=re.MULTILINE)
     subprocess.run(["umount", "--recursive", CGROUPS], check=True)

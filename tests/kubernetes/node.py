@@ -103,7 +103,8 @@ class Node:
         make_certificate(keys, "kubelet", f"/O=system:nodes/CN=system:node:{self.name}",
                          f"subjectAltName=IP:{ADDRESS},DNS:{self.name}", signed=True)
         kubeconfig = self.cluster.write_kubeconfig(keys / "kubelet.kubeconfig", {
-            "client-certificate": str(keys / "kubelet.crt"), "client-key": str(keys / "kubelet.key")})
+            "client-certificate": str(keys / "kubelet.crt"),
+            "client-key": str(keys / "kubelet.key")})
         config = d / "kubelet.json"
         config.write_text(json.dumps(kubelet_configuration(keys, self.kubelet_port)))
         self.kubelet = self.spawn("kubelet", [

@@ -24,13 +24,16 @@ STOP_DEADLINE_S = 15
 CONFIGURATION = pathlib.Path(__file__).resolve().parent / "scheduler.yaml"
 
 
-def deploy(cluster):
-    """What the programs need: kinds, accounts and roles."""
+def deploy(cluster, webhooks=False):
+    """Installs kinds, accounts and roles; and `webhooks`, which demand a Manager that answers."""
     cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / "crds")
     cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
     cluster.kubectl("create", "namespace", NAMESPACE)
     for component in ("scheduler", "manager", "koordlet"):
         cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / component / "rbac.yaml")
+    cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / "priorityclasses.yaml")
+    if webhooks:
+        cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / "manager" / "webhooks.yaml")
 
 
 class Program:
@@ -134,14 +137,6 @@ class Program:
         lines = self.log.read_text(errors="replace").splitlines()
         return "\n".join([line for line in lines if "Health check failed" not in line][-20:])
 
-    def usage(self):
-        """CPU seconds and resident bytes of the running process."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        ticks = int(fields[11]) + int(fields[12])
-        return (ticks / os.sysconf("SC_CLK_TCK"),
-                int(re.search(r"VmHWM:\s+(\d+)", status)[1]) * 1024)
-
     def _kubeconfig(self):
         return self.cluster.write_account_kubeconfig(self.account, NAMESPACE)
 
@@ -158,6 +153,14 @@ class Scheduler(Program):
 
 class Manager(Program):
     account, lease = "koord-manager", "koordinator-manager"
+
+    def __init__(self, path, cluster, arguments=(), name=None):
+        self.webhook_port, = free_ports(1)
+        super().__init__(path, cluster, arguments, name)
+
+    def environment(self):
+        # The API server is to call it by address: nobody serves the addresses of services here.
+        return {**os.environ, "WEBHOOK_HOST": "127.0.0.1", "WEBHOOK_PORT": str(self.webhook_port)}
 
     def serving(self, port):
         return [f"--metrics-addr=127.0.0.1:{port}", "--health-probe-addr=0"]
