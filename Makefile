@@ -37,7 +37,13 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS
 
 .PHONY: test-kubernetes
 test-kubernetes: build tools ## run the tests against real Kubernetes (built with Go once)
+	cmake --build build --target kube_load
 	tests/kubernetes/run.sh
+
+.PHONY: bench-kubernetes
+bench-kubernetes: build tools ## compare with kube-scheduler and kube-apiserver
+	cmake --build build --target kube_load
+	tests/kubernetes/bench.py build/bin --json build/bench-kubernetes.json
 
 .PHONY: asan tsan
 asan tsan: packages ## run the tests under address+undefined / thread sanitizers
