@@ -137,8 +137,6 @@ Command UpCommand(CLI::App& root) {
       ->take_all();
   app->add_flag("--adopt-nodes", server.cluster.adopt_nodes,
                 "also simulate the Node objects that clients create");
-  app->add_flag("--koordlet", server.cluster.koordlet,
-                "run koordlet on simulated nodes with pods: NodeSLOs suppress, burst and evict");
   app->add_option("--load", server.cluster.load,
                   "what pods use over time: flat, diurnal, spike, or trace=FILE.csv")
       ->capture_default_str();

@@ -22,6 +22,7 @@ namespace koord::localcluster {
 namespace {
 
 constexpr char kControllers[] = "controllers";
+constexpr char kKoordlet[] = "koordlet";
 constexpr char kManager[] = "manager";
 constexpr char kScheduler[] = "scheduler";
 constexpr char kNodes[] = "nodes";
@@ -118,12 +119,13 @@ class LocalClusterImpl final : public LocalCluster {
   Status MakeNodes() {
     SimulatedNodesOptions options;
     ASSIGN_OR_RETURN(options.nodes, PlanNodes(options_.nodes, options_.shapes));
-    RETURN_IF_ERROR(options.load.SetDefault(options_.load));
+    LoadModels load;
+    RETURN_IF_ERROR(load.SetDefault(options_.load));
     options.adopt = options_.adopt_nodes;
     options.make_node_metrics = !manager_;
     options.seed = options_.seed;
-    if (options_.koordlet) {
-      koordlets_.emplace(reports_, informers_, options.load, options_.seed);
+    if (Runs(kKoordlet)) {
+      koordlets_.emplace(reports_, informers_, std::move(load), options_.seed);
       options.agents = &*koordlets_;
     }
     nodes_.emplace(context_, reports_, std::move(options));
@@ -179,7 +181,8 @@ class LocalClusterImpl final : public LocalCluster {
 }  // namespace
 
 const std::vector<std::string>& ComponentNames() {
-  static const std::vector<std::string> kNames{kControllers, kManager, kNodes, kScheduler};
+  static const std::vector<std::string> kNames{kControllers, kKoordlet, kManager, kNodes,
+                                               kScheduler};
   return kNames;
 }
 

@@ -26,8 +26,6 @@ struct LocalClusterOptions {
   std::string load = "diurnal";
   // Scenarios bring their own Node objects: those are simulated too.
   bool adopt_nodes = false;
-  // Whether koordlet runs on simulated nodes, so that NodeSLOs are enforced.
-  bool koordlet = false;
   // How pods are placed; nothing: as LocalSchedulerConfiguration says.
   std::optional<scheduler::SchedulerConfiguration> scheduler;
   // What needs sockets or keys: addresses, webhook transports, service account tokens.
