@@ -12,6 +12,7 @@
 #include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/controllers/volumes/default_class.h"
+#include "localcluster/demo/demo.h"
 #include "localcluster/nodes/koordlet/node_koordlets.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
@@ -26,6 +27,8 @@ constexpr char kKoordlet[] = "koordlet";
 constexpr char kManager[] = "manager";
 constexpr char kScheduler[] = "scheduler";
 constexpr char kNodes[] = "nodes";
+
+constexpr Duration kDemoCheck = std::chrono::milliseconds(100);
 
 // Where a client of the API server reaches it, by the service's proxy.
 const kube::ObjectKey kManagerService{"koordinator-system", "koord-manager"};
@@ -46,7 +49,8 @@ class LocalClusterImpl final : public LocalCluster {
         policies_(loop, transport_, ClientOptions("koordinator-manager")),
         informers_(client_, options_.seed),
         recorders_(client_, options_.seed),
-        context_{client_, informers_, random_, recorders_} {}
+        context_{client_, informers_, random_, recorders_},
+        demo_timer_(loop) {}
 
   Status Start() {
     if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
@@ -58,6 +62,7 @@ class LocalClusterImpl final : public LocalCluster {
     }
     if (Runs(kManager)) MakeManager();
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
+    if (options_.demo) RETURN_IF_ERROR(MakeDemo());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
     return absl::OkStatus();
   }
@@ -89,6 +94,7 @@ class LocalClusterImpl final : public LocalCluster {
           return true;
         });
     if (!status.ok()) LOG_ERROR("Could not read node metrics", {"err", status});
+    if (koordlets_) builder.SetProtection(koordlets_->protection());
     return std::move(builder).Build();
   }
 
@@ -132,6 +138,17 @@ class LocalClusterImpl final : public LocalCluster {
     return absl::OkStatus();
   }
 
+  Status MakeDemo() {
+    demo_.emplace(client_, informers_);
+    return demo_->Load();
+  }
+
+  // Its services are as many as the nodes have room for.
+  void StartDemo() {
+    if (ready()) return demo_->Start();
+    demo_timer_.Set(kDemoCheck, [this] { StartDemo(); });
+  }
+
   void OnDefined(const Status& status) {
     if (!status.ok()) LOG_ERROR("Could not install the custom resources", {"err", status});
     EnsureStorageClass(client_, scope_.Wrap([this](Status status) { OnPrepared(status); }));
@@ -152,6 +169,7 @@ class LocalClusterImpl final : public LocalCluster {
       manager_->Lead();
     }
     started_ = true;
+    if (demo_) StartDemo();
   }
 
   const LocalClusterOptions options_;
@@ -174,6 +192,8 @@ class LocalClusterImpl final : public LocalCluster {
   std::optional<manager::ManagerApp> manager_;
   std::optional<NodeKoordlets> koordlets_;
   std::optional<SimulatedNodes> nodes_;
+  std::optional<Demo> demo_;
+  Timer demo_timer_;
   bool started_ = false;
   Scope scope_;
 };

@@ -26,6 +26,8 @@ struct LocalClusterOptions {
   std::string load = "diurnal";
   // Scenarios bring their own Node objects: those are simulated too.
   bool adopt_nodes = false;
+  // Services and batch jobs to look at: see Demo.
+  bool demo = false;
   // How pods are placed; nothing: as LocalSchedulerConfiguration says.
   std::optional<scheduler::SchedulerConfiguration> scheduler;
   // What needs sockets or keys: addresses, webhook transports, service account tokens.
