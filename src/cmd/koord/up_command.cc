@@ -138,6 +138,11 @@ Command UpCommand(CLI::App& root) {
       ->take_all();
   app->add_flag("--adopt-nodes", server.cluster.adopt_nodes,
                 "also simulate the Node objects that clients create");
+  app->add_option(
+         "--manager-flag", server.cluster.manager_flags,
+         "a flag for koord-manager, such as --manager-flag=--feature-gates=MultiQuotaTree=true. "
+         "Repeat for several")
+      ->take_all();
   app->add_option("--load", server.cluster.load,
                   "what pods use over time: flat, diurnal, spike, or trace=FILE.csv")
       ->capture_default_str();

@@ -9,6 +9,8 @@
 #include "kube/client/in_process_transport.h"
 #include "localcluster/apiserver/storage/store.h"
 #include "localcluster/cluster/definitions.h"
+#include "localcluster/cluster/local_manager.h"
+#include "localcluster/cluster/manager_manifests.h"
 #include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/controllers/volumes/default_class.h"
@@ -17,7 +19,6 @@
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/shared/shared_informers.h"
-#include "manager/app/manager_app.h"
 
 namespace koord::localcluster {
 namespace {
@@ -27,11 +28,16 @@ constexpr char kKoordlet[] = "koordlet";
 constexpr char kManager[] = "manager";
 constexpr char kScheduler[] = "scheduler";
 constexpr char kNodes[] = "nodes";
+constexpr char kWebhooks[] = "webhooks";
 
 constexpr Duration kDemoCheck = std::chrono::milliseconds(100);
 
-// Where a client of the API server reaches it, by the service's proxy.
-const kube::ObjectKey kManagerService{"koordinator-system", "koord-manager"};
+// The scheduler as others see it: some annotations are refused from anyone else.
+kube::UserInfo SchedulerUser() {
+  return {.name = "system:serviceaccount:koordinator-system:koord-scheduler",
+          .groups = {"system:serviceaccounts", "system:serviceaccounts:koordinator-system",
+                     "system:authenticated"}};
+}
 
 class LocalClusterImpl final : public LocalCluster {
  public:
@@ -45,7 +51,9 @@ class LocalClusterImpl final : public LocalCluster {
         transport_(std::make_shared<kube::InProcessTransport>(loop, server_)),
         client_(loop, transport_, ClientOptions("koord-controllers")),
         reports_(loop, transport_, ClientOptions("koord-nodes")),
-        placements_(loop, transport_, ClientOptions("koord-scheduler")),
+        placements_(loop,
+                    std::make_shared<kube::InProcessTransport>(loop, server_, SchedulerUser()),
+                    ClientOptions("koord-scheduler")),
         policies_(loop, transport_, ClientOptions("koordinator-manager")),
         informers_(client_, options_.seed),
         recorders_(client_, options_.seed),
@@ -60,7 +68,7 @@ class LocalClusterImpl final : public LocalCluster {
                                           options_.seed, options_.scheduler));
       proxy_.Register(kSchedulerService, scheduler_api_);
     }
-    if (Runs(kManager)) MakeManager();
+    if (Runs(kManager)) RETURN_IF_ERROR(MakeManager());
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
     if (options_.demo) RETURN_IF_ERROR(MakeDemo());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
@@ -73,7 +81,7 @@ class LocalClusterImpl final : public LocalCluster {
 
   bool ready() override {
     return started_ && informers_.synced() && (!nodes_ || nodes_->ready()) &&
-           (!scheduler_ || scheduler_->synced()) && (!manager_ || manager_->synced());
+           (!scheduler_ || scheduler_->synced()) && (!manager_ || manager_->ready());
   }
 
   bool quiet() override {
@@ -98,14 +106,34 @@ class LocalClusterImpl final : public LocalCluster {
     return std::move(builder).Build();
   }
 
-  void Shutdown() override { server_.Shutdown(); }
+  void Shutdown() override {
+    if (manager_) manager_->Stop();
+    server_.Shutdown();
+  }
 
  private:
   bool Runs(std::string_view component) const { return !options_.without.contains(component); }
 
-  apiserver::ApiServer::Options ServerOptions() const {
+  apiserver::ApiServer::Options ServerOptions() {
     apiserver::ApiServer::Options options = options_.api;
     options.seed = options_.seed;
+    options.webhooks.resolve = [this](const apiserver::ServiceReference& service) {
+      return manager_ ? manager_->Resolve(service) : NotFound("no manager");
+    };
+    options.webhooks.is_needless = [this](const apiserver::ServiceReference& service,
+                                          std::string_view path,
+                                          const apiserver::AdmissionRequest& request) {
+      return manager_ && manager_->IsNeedless(service, path, request);
+    };
+    options.webhooks.transport =
+        [this, next = options_.api.webhooks.transport](
+            const apiserver::WebhookTarget& target) -> StatusOr<std::shared_ptr<kube::Transport>> {
+      if (manager_) {
+        if (auto direct = manager_->DirectTransport(target)) return direct;
+      }
+      if (next) return next(target);
+      return Unavailable("this server has no way to call webhooks");
+    };
     return options;
   }
 
@@ -113,13 +141,16 @@ class LocalClusterImpl final : public LocalCluster {
     return {.user_agent = std::move(user_agent), .qps = 0};
   }
 
-  // The only one, so that it need not be elected.
-  void MakeManager() {
-    manager::ManagerApp::Options options;
-    options.seed = options_.seed;
-    options.api = &manager_api_;
-    manager_.emplace(policies_, std::move(options));
+  Status MakeManager() {
+    // Whoever runs a scheduler by hand gives it the admin's kubeconfig.
+    const LocalManager::Options options{.flags = options_.manager_flags,
+                                        .webhooks = Runs(kWebhooks),
+                                        .trust_admin = !Runs(kScheduler),
+                                        .seed = options_.seed,
+                                        .sockets = options_.sockets};
+    ASSIGN_OR_RETURN(manager_, LocalManager::Make(policies_, manager_api_, options));
     proxy_.Register(kManagerService, manager_api_);
+    return absl::OkStatus();
   }
 
   Status MakeNodes() {
@@ -151,11 +182,29 @@ class LocalClusterImpl final : public LocalCluster {
 
   void OnDefined(const Status& status) {
     if (!status.ok()) LOG_ERROR("Could not install the custom resources", {"err", status});
-    EnsureStorageClass(client_, scope_.Wrap([this](Status status) { OnPrepared(status); }));
+    EnsureStorageClass(client_, scope_.Wrap([this](Status status) { OnStorageClass(status); }));
+  }
+
+  void OnStorageClass(const Status& status) {
+    if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
+    const std::function<void(Status)> prepared =
+        scope_.Wrap([this](Status status) { OnPrepared(status); });
+    if (manager_ && manager_->has_webhooks()) return InstallWebhooks(client_, prepared);
+    RemoveWebhooks(client_, scope_.Wrap([this, prepared](Status status) {
+      if (!status.ok() || !manager_) return prepared(status);
+      InstallManagerNamespace(client_, prepared);
+    }));
   }
 
   void OnPrepared(const Status& status) {
-    if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
+    if (!status.ok()) LOG_ERROR("Could not prepare webhooks", {"err", status});
+    if (!manager_) return StartOthers();
+    // Webhooks of an earlier run may be in force: nobody should create pods before they are
+    // answered again.
+    manager_->Start([this] { StartOthers(); });
+  }
+
+  void StartOthers() {
     informers_.Start();
     if (controllers_) controllers_->Start();
     if (koordlets_) koordlets_->Start();
@@ -163,10 +212,6 @@ class LocalClusterImpl final : public LocalCluster {
     if (scheduler_) {
       scheduler_->Watch();
       scheduler_->Lead();
-    }
-    if (manager_) {
-      manager_->Watch();
-      manager_->Lead();
     }
     started_ = true;
     if (demo_) StartDemo();
@@ -189,7 +234,7 @@ class LocalClusterImpl final : public LocalCluster {
   component::ComponentApi scheduler_api_;
   std::unique_ptr<scheduler::SchedulerApp> scheduler_;
   component::ComponentApi manager_api_;
-  std::optional<manager::ManagerApp> manager_;
+  std::unique_ptr<LocalManager> manager_;
   std::optional<NodeKoordlets> koordlets_;
   std::optional<SimulatedNodes> nodes_;
   std::optional<Demo> demo_;
@@ -201,8 +246,8 @@ class LocalClusterImpl final : public LocalCluster {
 }  // namespace
 
 const std::vector<std::string>& ComponentNames() {
-  static const std::vector<std::string> kNames{kControllers, kKoordlet, kManager, kNodes,
-                                               kScheduler};
+  static const std::vector<std::string> kNames{kControllers, kKoordlet,  kManager,
+                                               kNodes,       kScheduler, kWebhooks};
   return kNames;
 }
 

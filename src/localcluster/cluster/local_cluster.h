@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/asio_loop.h"
 #include "base/event_loop.h"
 #include "base/status.h"
 #include "kube/client/client.h"
@@ -30,6 +31,10 @@ struct LocalClusterOptions {
   bool demo = false;
   // How pods are placed; nothing: as LocalSchedulerConfiguration says.
   std::optional<scheduler::SchedulerConfiguration> scheduler;
+  // What koord-manager is told on its command line.
+  std::vector<std::string> manager_flags;
+  // With it, webhooks are called over HTTPS. Without it they are called in this process.
+  AsioLoop* sockets = nullptr;
   // What needs sockets or keys: addresses, webhook transports, service account tokens.
   apiserver::ApiServer::Options api = {};
   // The database can no longer be written: nothing is acknowledged any more.

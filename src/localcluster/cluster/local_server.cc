@@ -117,6 +117,7 @@ class LocalServerImpl final : public LocalServer {
     options.api.webhooks.transport = [this](const apiserver::WebhookTarget& target) {
       return ReachWebhook(loop_, target);
     };
+    options.sockets = &loop_;
     options.api.client_ca = credentials_->ca;
     options.api.issue_token = [this](const kube::Json& account, const kube::Json& spec) {
       return tokens_->Issue(ClaimsOf(account, spec, loop_.clock().Now()));

@@ -16,10 +16,14 @@ kube::InformerOptions All(const ManagerInformers::Options& options) {
   return all;
 }
 
+// Of what nobody looks at again by itself.
+kube::InformerOptions Once(const ManagerInformers::Options& options) {
+  return {.seed = options.seed};
+}
+
 kube::InformerOptions PodsOf(const ManagerInformers::Options& options) {
-  kube::InformerOptions pods = All(options);
+  kube::InformerOptions pods = Once(options);
   pods.ns = options.only_namespace;
-  pods.resync = Duration::zero();  // nobody acts on pods that are seen again
   return pods;
 }
 
@@ -39,7 +43,13 @@ ManagerInformers::ManagerInformers(kube::Client& client, const Options& options)
       node_slos(client, api::kNodeSlos, All(options)),
       topologies(client, api::kNodeResourceTopologies, All(options)),
       devices(client, api::kDevices, All(options)),
-      config_maps(client, kube::kConfigMaps, ConfigOf(options)) {
+      config_maps(client, kube::kConfigMaps, ConfigOf(options)),
+      profiles(client, api::kClusterColocationProfiles, Once(options)),
+      namespaces(client, kube::kNamespaces, Once(options)),
+      quotas(client, api::kElasticQuotas, Once(options)),
+      quota_profiles(client, api::kElasticQuotaProfiles, Once(options)),
+      priority_classes(client, kube::kPriorityClasses, Once(options)),
+      options_(options) {
   pods.AddIndex(kByNode,
                 [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
   ForEach([this](auto& informer) { synced_.push_back([&informer] { return informer.synced(); }); });
@@ -54,6 +64,15 @@ void ManagerInformers::ForEach(Visit visit) {
   visit(node_slos);
   visit(topologies);
   visit(devices);
+  if (options_.wants_profiles) {
+    visit(profiles);
+    visit(namespaces);
+  }
+  if (options_.wants_quotas) {
+    visit(quotas);
+    visit(quota_profiles);
+  }
+  if (options_.wants_priorities) visit(priority_classes);
 }
 
 void ManagerInformers::Start() {

@@ -2,15 +2,20 @@
 #include <functional>
 #include <string>
 
+#include "api/cluster_colocation_profile.h"
 #include "api/device.h"
+#include "api/elastic_quota.h"
+#include "api/elastic_quota_profile.h"
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
 #include "api/node_slo.h"
 #include "kube/client/client.h"
 #include "kube/client/informer.h"
 #include "kube/objects/config.h"
+#include "kube/objects/namespace.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
+#include "kube/objects/priority_class.h"
 
 namespace koord::manager {
 
@@ -23,6 +28,10 @@ class ManagerInformers {
     Duration resync{0};            // how often everything is looked at again; zero: never
     kube::ObjectKey slo_config;    // the ConfigMap
     std::string only_namespace{};  // of pods; empty: all
+    // What not everybody needs; what is not wanted is never asked for and stays empty.
+    bool wants_profiles = false;
+    bool wants_quotas = false;
+    bool wants_priorities = false;
   };
 
   ManagerInformers(kube::Client& client, const Options& options);
@@ -42,11 +51,20 @@ class ManagerInformers {
   kube::Informer<api::NodeResourceTopology> topologies;
   kube::Informer<api::Device> devices;
   kube::Informer<kube::ConfigMap> config_maps;  // slo-controller-config alone
+  // With profiles.
+  kube::Informer<api::ClusterColocationProfile> profiles;
+  kube::Informer<kube::Namespace> namespaces;
+  // With quotas.
+  kube::Informer<api::ElasticQuota> quotas;
+  kube::Informer<api::ElasticQuotaProfile> quota_profiles;
+  // With priorities.
+  kube::Informer<kube::PriorityClass> priority_classes;
 
  private:
   template <class Visit>
   void ForEach(Visit visit);
 
+  const Options options_;
   std::vector<std::function<bool()>> synced_;
 };
 

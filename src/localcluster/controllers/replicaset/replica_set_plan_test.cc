@@ -111,8 +111,8 @@ TEST(ReplicaSetPlan, FailuresShowInTheStatusUntilTheyAreOver) {
   kube::ReplicaSet known = Settled(Set(1), 0);
   known.status.conditions.push_back(
       {.type = "ReplicaFailure", .status = "True", .reason = "FailedCreate", .message = "quota"});
-  EXPECT_EQ(Summary(PlanFor(known, {}, ReplicaFailure{"FailedCreate", "of another pod"}))[0],
-            "create pods default/")
+  EXPECT_THAT(Summary(PlanFor(known, {}, ReplicaFailure{"FailedCreate", "of another pod"}))[0],
+              StartsWith("create pods default/web-"))
       << "or else it would change, and be looked at again, without end";
   kube::ReplicaSet set = Settled(Set(1), 1);
   set.status.conditions.push_back({.type = "ReplicaFailure", .status = "True"});
