@@ -16,10 +16,14 @@ kube::InformerOptions All(const ManagerInformers::Options& options) {
   return all;
 }
 
+// Of what nobody looks at again by itself.
+kube::InformerOptions Once(const ManagerInformers::Options& options) {
+  return {.seed = options.seed};
+}
+
 kube::InformerOptions PodsOf(const ManagerInformers::Options& options) {
-  kube::InformerOptions pods = All(options);
+  kube::InformerOptions pods = Once(options);
   pods.ns = options.only_namespace;
-  pods.resync = Duration::zero();  // nobody acts on pods that are seen again
   return pods;
 }
 
@@ -45,7 +49,13 @@ ManagerInformers::ManagerInformers(kube::Client& client, const Options& options)
       node_slos(client, api::kNodeSlos, All(options)),
       topologies(client, api::kNodeResourceTopologies, All(options)),
       devices(client, api::kDevices, All(options)),
-      config_maps(client, kube::kConfigMaps, ConfigOf(options)) {
+      config_maps(client, kube::kConfigMaps, ConfigOf(options)),
+      profiles(client, api::kClusterColocationProfiles, Once(options)),
+      namespaces(client, kube::kNamespaces, Once(options)),
+      quotas(client, api::kElasticQuotas, Once(options)),
+      quota_profiles(client, api::kElasticQuotaProfiles, Once(options)),
+      priority_classes(client, kube::kPriorityClasses, Once(options)),
+      options_(options) {
   if (own_pods_) {
     own_pods_->AddIndex(
         kByNode, [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
@@ -62,16 +72,25 @@ void ManagerInformers::ForEach(Visit visit) {
   visit(node_slos);
   visit(topologies);
   visit(devices);
+  if (options_.wants_profiles) {
+    visit(profiles);
+    visit(namespaces);
+  }
+  if (options_.wants_quotas) {
+    visit(quotas);
+    visit(quota_profiles);
+  }
+  if (options_.wants_priorities) visit(priority_classes);
 }
 
 void ManagerInformers::Start() {
-  config_maps.Start();
-  if (own_nodes_) own_nodes_->Start();
-  if (own_pods_) own_pods_->Start();
-  node_metrics.Start();
-  node_slos.Start();
-  topologies.Start();
-  devices.Start();
+  ForEach([this](auto& informer) {
+    if (!IsLent(&informer)) informer.Start();
+  });
+}
+
+bool ManagerInformers::IsLent(const void* informer) const {
+  return (informer == &nodes && !own_nodes_) || (informer == &pods && !own_pods_);
 }
 
 bool ManagerInformers::synced() const {

@@ -4,15 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "api/cluster_colocation_profile.h"
 #include "api/device.h"
+#include "api/elastic_quota.h"
+#include "api/elastic_quota_profile.h"
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
 #include "api/node_slo.h"
 #include "kube/client/client.h"
 #include "kube/client/informer.h"
 #include "kube/objects/config.h"
+#include "kube/objects/namespace.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
+#include "kube/objects/priority_class.h"
 
 namespace koord::manager {
 
@@ -33,6 +38,10 @@ class ManagerInformers {
     // Copies that the process keeps and starts anyway, pods indexed as below; null: keep our own.
     kube::Informer<kube::Node>* nodes = nullptr;
     kube::Informer<kube::Pod>* pods = nullptr;
+    // What not everybody needs; what is not wanted is never asked for and stays empty.
+    bool wants_profiles = false;
+    bool wants_quotas = false;
+    bool wants_priorities = false;
   };
 
   ManagerInformers(kube::Client& client, const Options& options);
@@ -52,11 +61,21 @@ class ManagerInformers {
   kube::Informer<api::NodeResourceTopology> topologies;
   kube::Informer<api::Device> devices;
   kube::Informer<kube::ConfigMap> config_maps;  // slo-controller-config alone
+  // With profiles.
+  kube::Informer<api::ClusterColocationProfile> profiles;
+  kube::Informer<kube::Namespace> namespaces;
+  // With quotas.
+  kube::Informer<api::ElasticQuota> quotas;
+  kube::Informer<api::ElasticQuotaProfile> quota_profiles;
+  // With priorities.
+  kube::Informer<kube::PriorityClass> priority_classes;
 
  private:
+  bool IsLent(const void* informer) const;
   template <class Visit>
   void ForEach(Visit visit);
 
+  const Options options_;
   std::vector<std::function<bool()>> synced_;
 };
 
