@@ -12,12 +12,13 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
 
 from cluster import REPOSITORY, Cluster, ClusterError, build_programs, exit_on_sigterm
-from image import BUSYBOX, program_files
+from image import BUSYBOX, busybox_files, program_files
 from machine import why_impossible
 from node import Node
 from programs import NAMESPACE
@@ -46,13 +47,18 @@ class Installation:
         add = [{"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": variable}
                for variable in environment]
         empty = [{"op": "add", "path": "/spec/template/spec/containers/0/env", "value": []}]
+        # What root does not have here, no container can get.
+        lacking = [{"op": "replace",
+                    "path": "/spec/template/spec/containers/0/securityContext/capabilities/add",
+                    "value": koordlet_capabilities()}]
         host = [{"op": "add", "path": "/spec/template/spec/hostNetwork", "value": True},
                 {"op": "replace", "path": "/spec/replicas", "value": 1}]
         (self.overlay / "kustomization.yaml").write_text(json.dumps({
             "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
             "resources": resources,
             "patches": [
-                {"target": {"kind": "DaemonSet", "name": "koordlet"}, "patch": json.dumps(add)},
+                {"target": {"kind": "DaemonSet", "name": "koordlet"}, "patch": json.dumps(
+                    add + lacking)},
                 {"target": {"kind": "Deployment", "name": "koord-manager"},
                  "patch": json.dumps(add + host)},
                 {"target": {"kind": "Deployment", "name": "koord-scheduler"},
@@ -97,6 +103,15 @@ class Installation:
         return "\n".join([pods, *logs])
 
 
+def koordlet_capabilities():
+    """Those that the DaemonSet asks for, as far as this machine's root has them."""
+    bounding = int(re.search(r"CapBnd:\s+(\w+)", pathlib.Path("/proc/self/status").read_text())[1],
+                   16)
+    numbers = {"DAC_OVERRIDE": 1, "NET_ADMIN": 12, "SYS_PTRACE": 19, "SYS_RESOURCE": 24,
+               "PERFMON": 38}
+    return [name for name, number in numbers.items() if bounding >> number & 1]
+
+
 def kustomize_installs(installation):
     base = os.path.relpath(DEPLOY, installation.overlay)
     installation.write_overlay([base])
@@ -139,7 +154,8 @@ def values_of_the_chart_have_effect(installation):
             "koordinator-system": False, "devices.scheduling.koordinator.sh\n": False,
             "image: registry.test/koordinator-sh/koord-manager:v9": True, "replicas: 3": True,
             "--port=12345": True, "--feature-gates=BECPUEvict=true": True,
-            "timeoutSeconds: 7": True, "failurePolicy: Fail": True}.items():
+            "--proc-root-dir=/host-proc/": True, "timeoutSeconds: 7": True,
+            "failurePolicy: Fail": True}.items():
         if (text in rendered) != is_there:
             raise ClusterError(f"{text!r} is {'not ' if is_there else ''}in what helm renders")
 
@@ -159,6 +175,7 @@ def main(binaries):
             node.import_image(f"docker.io/koordinator-sh/{program}:v0.1.0",
                               program_files(pathlib.Path(binaries) / program),
                               entrypoint=[f"/{program}"])
+        node.import_image("docker.io/library/busybox:1.36", busybox_files())
         installation = Installation(cluster, node)
         for test in TESTS:
             start = time.monotonic()
