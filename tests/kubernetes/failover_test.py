@@ -24,7 +24,7 @@ NEW_LEADER_S = 20  # at the default settings of leases
 API_DOWN_S = 60
 DEADLINE_S = 300
 TAINTLESS = {"kube-apiserver": ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"]}
-LIFTED = ["--kube-api-qps=500", "--kube-api-burst=500"]
+LIFTED = ["--kube-api-qps=200", "--kube-api-burst=200"]
 
 
 class Supervised(contextlib.ExitStack):
