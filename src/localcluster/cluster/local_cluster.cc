@@ -14,6 +14,7 @@
 #include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/controllers/volumes/default_class.h"
+#include "localcluster/demo/demo.h"
 #include "localcluster/nodes/koordlet/node_koordlets.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
@@ -23,10 +24,13 @@ namespace koord::localcluster {
 namespace {
 
 constexpr char kControllers[] = "controllers";
+constexpr char kKoordlet[] = "koordlet";
 constexpr char kManager[] = "manager";
 constexpr char kScheduler[] = "scheduler";
 constexpr char kNodes[] = "nodes";
 constexpr char kWebhooks[] = "webhooks";
+
+constexpr Duration kDemoCheck = std::chrono::milliseconds(100);
 
 // The scheduler as others see it: some annotations are refused from anyone else.
 kube::UserInfo SchedulerUser() {
@@ -53,7 +57,8 @@ class LocalClusterImpl final : public LocalCluster {
         policies_(loop, transport_, ClientOptions("koordinator-manager")),
         informers_(client_, options_.seed),
         recorders_(client_, options_.seed),
-        context_{client_, informers_, random_, recorders_} {}
+        context_{client_, informers_, random_, recorders_},
+        demo_timer_(loop) {}
 
   Status Start() {
     if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
@@ -65,6 +70,7 @@ class LocalClusterImpl final : public LocalCluster {
     }
     if (Runs(kManager)) RETURN_IF_ERROR(MakeManager());
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
+    if (options_.demo) RETURN_IF_ERROR(MakeDemo());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
     return absl::OkStatus();
   }
@@ -96,6 +102,7 @@ class LocalClusterImpl final : public LocalCluster {
           return true;
         });
     if (!status.ok()) LOG_ERROR("Could not read node metrics", {"err", status});
+    if (koordlets_) builder.SetProtection(koordlets_->protection());
     return std::move(builder).Build();
   }
 
@@ -149,16 +156,28 @@ class LocalClusterImpl final : public LocalCluster {
   Status MakeNodes() {
     SimulatedNodesOptions options;
     ASSIGN_OR_RETURN(options.nodes, PlanNodes(options_.nodes, options_.shapes));
-    RETURN_IF_ERROR(options.load.SetDefault(options_.load));
+    LoadModels load;
+    RETURN_IF_ERROR(load.SetDefault(options_.load));
     options.adopt = options_.adopt_nodes;
     options.make_node_metrics = !manager_;
     options.seed = options_.seed;
-    if (options_.koordlet) {
-      koordlets_.emplace(reports_, informers_, options.load, options_.seed);
+    if (Runs(kKoordlet)) {
+      koordlets_.emplace(reports_, informers_, std::move(load), options_.seed);
       options.agents = &*koordlets_;
     }
     nodes_.emplace(context_, reports_, std::move(options));
     return absl::OkStatus();
+  }
+
+  Status MakeDemo() {
+    demo_.emplace(client_, informers_);
+    return demo_->Load();
+  }
+
+  // Its services are as many as the nodes have room for.
+  void StartDemo() {
+    if (ready()) return demo_->Start();
+    demo_timer_.Set(kDemoCheck, [this] { StartDemo(); });
   }
 
   void OnDefined(const Status& status) {
@@ -195,6 +214,7 @@ class LocalClusterImpl final : public LocalCluster {
       scheduler_->Lead();
     }
     started_ = true;
+    if (demo_) StartDemo();
   }
 
   const LocalClusterOptions options_;
@@ -217,6 +237,8 @@ class LocalClusterImpl final : public LocalCluster {
   std::unique_ptr<LocalManager> manager_;
   std::optional<NodeKoordlets> koordlets_;
   std::optional<SimulatedNodes> nodes_;
+  std::optional<Demo> demo_;
+  Timer demo_timer_;
   bool started_ = false;
   Scope scope_;
 };
@@ -224,8 +246,8 @@ class LocalClusterImpl final : public LocalCluster {
 }  // namespace
 
 const std::vector<std::string>& ComponentNames() {
-  static const std::vector<std::string> kNames{kControllers, kManager, kNodes, kScheduler,
-                                               kWebhooks};
+  static const std::vector<std::string> kNames{kControllers, kKoordlet,  kManager,
+                                               kNodes,       kScheduler, kWebhooks};
   return kNames;
 }
 

@@ -27,8 +27,8 @@ struct LocalClusterOptions {
   std::string load = "diurnal";
   // Scenarios bring their own Node objects: those are simulated too.
   bool adopt_nodes = false;
-  // Whether koordlet runs on simulated nodes, so that NodeSLOs are enforced.
-  bool koordlet = false;
+  // Services and batch jobs to look at: see Demo.
+  bool demo = false;
   // How pods are placed; nothing: as LocalSchedulerConfiguration says.
   std::optional<scheduler::SchedulerConfiguration> scheduler;
   // What koord-manager is told on its command line.

@@ -15,6 +15,8 @@ StatusOr<std::unique_ptr<LocalManager>> LocalManager::Make(kube::Client& client,
   ASSIGN_OR_RETURN(manager::ManagerPlan plan, manager::PlanManager(options.flags));
   plan.app.webhooks = plan.app.webhooks && options.webhooks;
   plan.app.seed = options.seed;
+  plan.app.nodes = options.nodes;
+  plan.app.pods = options.pods;
   plan.app.api = &api;
   const bool webhooks = plan.app.webhooks;
   std::unique_ptr<LocalManager> made(new LocalManager(client, std::move(plan.app)));

@@ -27,6 +27,9 @@ class LocalManager {
     bool webhooks = true;
     bool trust_admin = false;  // whoever has the admin's kubeconfig may act as the scheduler
     uint64_t seed = 1;
+    // The cluster's own copies, which the manager uses too.
+    kube::Informer<kube::Node>* nodes = nullptr;
+    kube::Informer<kube::Pod>* pods = nullptr;
     AsioLoop* sockets = nullptr;
   };
 

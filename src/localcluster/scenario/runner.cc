@@ -144,7 +144,7 @@ Status Run::Apply(const Json& manifest, bool create_only) {
   ASSIGN_OR_RETURN(const Resource resource, FindKind(kube::FindString(manifest, {"apiVersion"}),
                                                      kube::FindString(manifest, {"kind"})));
   const Json object = CompleteManifest(manifest, resource, environment_.default_namespace());
-  const Found found{resource, KeyOf(object)};
+  const Found found{resource, kube::ObjectKeyOf(object)};
   if (found.key.name.empty() && kube::FindString(object, {"metadata", "generateName"}).empty()) {
     return InvalidArgument("a {} needs metadata.name", resource.kind);
   }
@@ -164,7 +164,7 @@ Status Run::Apply(const Json& manifest, bool create_only) {
     }
   });
   RETURN_IF_ERROR(written.status());
-  const Found made{resource, KeyOf(*written)};
+  const Found made{resource, kube::ObjectKeyOf(*written)};
   environment_.Created(resource, *written);
   return WriteStatus(made, object);
 }

@@ -66,6 +66,8 @@ ManagerInformers::Options ManagerApp::InformerOptions() const {
           .resync = options_.resync,
           .slo_config = options_.slo_config,
           .only_namespace = options_.only_namespace,
+          .nodes = options_.nodes,
+          .pods = options_.pods,
           .wants_profiles = options_.webhooks || Runs(ColocationProfileController::kName),
           .wants_quotas = options_.webhooks || Runs(QuotaProfileController::kName),
           .wants_priorities = options_.webhooks};

@@ -39,6 +39,9 @@ class ManagerApp {
     ColocationProfileController::Options colocation_profile = {};
     bool webhooks = false;  // whether webhooks share what is known of the cluster
     uint64_t seed = 1;
+    // Copies that the process keeps anyway (see ManagerInformers); null: keep our own.
+    kube::Informer<kube::Node>* nodes = nullptr;
+    kube::Informer<kube::Pod>* pods = nullptr;
     // Where it shows its metrics; null: nowhere. Must not be asked once the app is gone.
     component::ComponentApi* api = nullptr;
   };

@@ -37,8 +37,14 @@ kube::InformerOptions ConfigOf(const ManagerInformers::Options& options) {
 }  // namespace
 
 ManagerInformers::ManagerInformers(kube::Client& client, const Options& options)
-    : nodes(client, kube::kNodes, All(options)),
-      pods(client, kube::kPods, PodsOf(options)),
+    : own_nodes_(options.nodes == nullptr ? std::make_unique<kube::Informer<kube::Node>>(
+                                                client, kube::kNodes, All(options))
+                                          : nullptr),
+      own_pods_(options.pods == nullptr ? std::make_unique<kube::Informer<kube::Pod>>(
+                                              client, kube::kPods, PodsOf(options))
+                                        : nullptr),
+      nodes(own_nodes_ ? *own_nodes_ : *options.nodes),
+      pods(own_pods_ ? *own_pods_ : *options.pods),
       node_metrics(client, api::kNodeMetrics, All(options)),
       node_slos(client, api::kNodeSlos, All(options)),
       topologies(client, api::kNodeResourceTopologies, All(options)),
@@ -50,8 +56,10 @@ ManagerInformers::ManagerInformers(kube::Client& client, const Options& options)
       quota_profiles(client, api::kElasticQuotaProfiles, Once(options)),
       priority_classes(client, kube::kPriorityClasses, Once(options)),
       options_(options) {
-  pods.AddIndex(kByNode,
-                [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
+  if (own_pods_) {
+    own_pods_->AddIndex(
+        kByNode, [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
+  }
   ForEach([this](auto& informer) { synced_.push_back([&informer] { return informer.synced(); }); });
 }
 
@@ -76,7 +84,13 @@ void ManagerInformers::ForEach(Visit visit) {
 }
 
 void ManagerInformers::Start() {
-  ForEach([](auto& informer) { informer.Start(); });
+  ForEach([this](auto& informer) {
+    if (!IsLent(&informer)) informer.Start();
+  });
+}
+
+bool ManagerInformers::IsLent(const void* informer) const {
+  return (informer == &nodes && !own_nodes_) || (informer == &pods && !own_pods_);
 }
 
 bool ManagerInformers::synced() const {
