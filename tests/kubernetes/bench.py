@@ -26,7 +26,7 @@ import threading
 import time
 
 from cluster import Cluster, ClusterError, exit_on_sigterm
-from programs import CONFIGURATION, Scheduler, deploy
+from programs import Scheduler, deploy
 
 DEADLINE_S = 1200
 BINDING = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "pod-{i}"},
@@ -198,10 +198,7 @@ def start_kube_scheduler(cluster):
     return process, stop
 
 
-def start_koord_scheduler(program, cluster):
-    scheduler = Scheduler(program, cluster, [
-        f"--config={CONFIGURATION}", "--leader-elect=false", "--kube-api-qps=10000",
-        "--kube-api-burst=10000", "--v=0"])
+def start_koord_scheduler(scheduler):
     scheduler.start()
     return scheduler.process, lambda: scheduler.__exit__()
 
@@ -217,9 +214,11 @@ def measure_schedulers(binaries, options):
         results["kube-scheduler"] = measure_scheduler(
             server, cluster, "kube-scheduler", "default-scheduler", options.pods,
             lambda: start_kube_scheduler(cluster))
+        koord = Scheduler(binaries / "koord-scheduler", cluster, more=[
+            "--leader-elect=false", "--kube-api-qps=10000", "--kube-api-burst=10000", "--v=0"])
         results["koord-scheduler"] = measure_scheduler(
             server, cluster, "koord-scheduler", "koord-scheduler", options.pods,
-            lambda: start_koord_scheduler(binaries / "koord-scheduler", cluster))
+            lambda: start_koord_scheduler(koord))
         server.create_namespace("bench-bare")
         server.create_pods("bench-bare", options.pods)
         results["bare_bind"] = server.load(
