@@ -9,8 +9,10 @@ namespace koord {
 // loop below; only clocks and delays are scaled.
 class ScaledLoop final : public EventLoop {
  public:
-  // speed > 0
-  ScaledLoop(EventLoop& real, double speed) : real_(real), clock_(real.clock(), speed) {}
+  // speed > 0; `start` is the date that it begins with.
+  ScaledLoop(EventLoop& real, double speed, WallTime start)
+      : real_(real), clock_(real.clock(), speed, start) {}
+  ScaledLoop(EventLoop& real, double speed) : ScaledLoop(real, speed, real.clock().Now()) {}
 
   const Clock& clock() const override { return clock_; }
   void Post(Task task) override { real_.Post(std::move(task)); }
@@ -22,8 +24,8 @@ class ScaledLoop final : public EventLoop {
 
  private:
   struct ScaledClock final : Clock {
-    ScaledClock(const Clock& real, double speed)
-        : real(real), speed(speed), start(real.Now()), steady_start(real.Steady()) {}
+    ScaledClock(const Clock& real, double speed, WallTime start)
+        : real(real), speed(speed), start(start), steady_start(real.Steady()) {}
     // Both clocks follow the steady one, so that a jump of the machine's date is not magnified.
     WallTime Now() const override { return start + Elapsed(); }
     SteadyTime Steady() const override { return steady_start + Elapsed(); }

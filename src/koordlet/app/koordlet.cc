@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/strings.h"
 #include "koordlet/reporters/node_metric_report.h"
 #include "koordlet/states/node_slo_merge.h"
 
@@ -36,6 +37,7 @@ MetricAdvisor::Options CollectingOptions(const KoordletOptions& options) {
 KoordletOptions WithNodeName(KoordletOptions options) {
   options.hooks.node_name = options.node_name;
   options.hooks.trust = options.trust;
+  options.hooks.dry_run = options.dry_run;
   return options;
 }
 
@@ -66,6 +68,7 @@ Koordlet::Koordlet(EventLoop& loop, Host& host, kube::Client& client, KoordletOp
       executor_(host, loop.clock(), parts.auditor, &internal_,
                 {.force_update_after = options_.force_update_after, .dry_run = options_.dry_run}),
       pods_(host.cgroups().layout(), options_.trust, &internal_),
+      footprint_(options_.dry_run ? "" : options_.footprint_file),
       advisor_({.loop = loop,
                 .host = host,
                 .executor = executor_,
@@ -101,16 +104,19 @@ Koordlet::Koordlet(EventLoop& loop, Host& host, kube::Client& client, KoordletOp
         std::make_unique<KubeletPods>(loop, *parts_.kubelet, options_.kubelet_sync_interval,
                                       [this](const PodListReader::Pods& pods) { OnPods(pods); });
   }
-  hooks_ = std::make_unique<hooks::RuntimeHooks>(
-      hooks::RuntimeHooks::Surroundings{.host = host_,
-                                        .executor = executor_,
-                                        .state = state_,
-                                        .loop = loop_,
-                                        .gates = options_.gates,
-                                        .registry = internal_,
-                                        .tools = parts_.hook_tools,
-                                        .record_event = parts_.record_event},
-      options_.hooks);
+  hooks_ = std::make_unique<hooks::RuntimeHooks>(HookSurroundings(), options_.hooks);
+}
+
+hooks::RuntimeHooks::Surroundings Koordlet::HookSurroundings() {
+  return {.host = host_,
+          .executor = executor_,
+          .state = state_,
+          .loop = loop_,
+          .gates = options_.gates,
+          .registry = internal_,
+          .tools = parts_.hook_tools,
+          .record_event = parts_.record_event,
+          .recreate_directory = parts_.recreate_directory};
 }
 
 Koordlet::~Koordlet() { Stop(); }
@@ -130,7 +136,11 @@ QosContext Koordlet::StrategyContext() {
           .collect_interval = options_.collectors.usage_interval,
           .reconcile_interval = options_.reconcile_interval,
           .options = options_.qos,
-          .node_name = options_.node_name};
+          .node_name = options_.node_name,
+          .volume_of_claim = parts_.volume_of_claim,
+          .on_decision = parts_.on_decision,
+          .footprint = &footprint_,
+          .trust_pod_authors = options_.trust.trust_pod_authors};
 }
 
 void Koordlet::Start(Task ready) {
@@ -144,6 +154,7 @@ void Koordlet::Stop() {
   if (before == Phase::kStopped) return;
   phase_timer_.Cancel();
   bounds_timer_.Cancel();
+  restorer_.reset();
   qos_.Stop();
   hooks_.reset();
   if (kubelet_pods_ != nullptr) kubelet_pods_->Stop();
@@ -198,10 +209,29 @@ void Koordlet::StartActing() {
   LOG_V(1, "Usage is measured, starting to act", {"node", options_.node_name});
   phase_ = Phase::kActing;
   predictor_.Start();
+  Restore();
   qos_.Start();
   hooks_->Start();
   Task ready = std::exchange(ready_, [] {});
   ready();
+}
+
+void Koordlet::Restore() {
+  const Footprint::Features enabled = EnforcingFeatures(options_.gates);
+  Footprint::Features left = footprint_.features();
+  for (const std::string& feature : enabled) left.erase(feature);
+  if (options_.dry_run || left.empty()) return footprint_.SetFeatures(enabled);
+  LOG_INFO("Putting back what features did that are off now", {"features", Join(left, ",")});
+  // Both, should koordlet end before that is done.
+  Footprint::Features all = left;
+  all.insert(enabled.begin(), enabled.end());
+  footprint_.SetFeatures(std::move(all));
+  restorer_ = std::make_unique<Restorer>(loop_, state_, left, StrategyContext(), HookSurroundings(),
+                                         options_.hooks);
+  restorer_->Start([this, enabled] {
+    footprint_.SetFeatures(enabled);
+    restorer_.reset();
+  });
 }
 
 void Koordlet::OnNode(std::shared_ptr<const kube::Node> node) {
@@ -235,6 +265,7 @@ void Koordlet::OnTopology(std::shared_ptr<const api::NodeResourceTopology> topol
 }
 
 void Koordlet::OnDevice(std::shared_ptr<const api::Device> device) {
+  state_.SetDevice(device);
   device_reporter_.SetObject(std::move(device));
 }
 
@@ -255,6 +286,7 @@ void Koordlet::KeepBounds() {
 void Koordlet::UpdateBounds() {
   PodBounds bounds;
   if (info_.cpu() != nullptr) bounds.cpus = info_.cpu()->cpus();
+  if (state_.topology() != nullptr) bounds.kept_cpus = state_.topology()->KeptCpus();
   if (state_.slo() != nullptr && state_.slo()->cpu_burst_strategy) {
     bounds.cpu_burst = *state_.slo()->cpu_burst_strategy;
   }
@@ -277,8 +309,8 @@ api::NodeMetricStatus Koordlet::BuildNodeMetric(const NodeMetricPolicy& policy) 
 
 void Koordlet::CollectOnce() {
   advisor_.CollectOnce();
-  UpdateBounds();
   topology_reporter_.Update();
+  UpdateBounds();
 }
 
 void Koordlet::EnforceOnce() {

@@ -12,6 +12,7 @@
 #include "base/metrics/metrics.h"
 #include "base/random.h"
 #include "koordlet/app/koordlet_options.h"
+#include "koordlet/app/restorer.h"
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/hooks/runtime_hooks.h"
 #include "koordlet/host/host.h"
@@ -44,9 +45,14 @@ class Koordlet {
     const FileTree* xpu_files = nullptr;  // lists of devices; null: there are none
     KubeletClient* kubelet = nullptr;     // null: pods are told by OnPods
     hooks::HookTools hook_tools = {};
+    // Makes an empty directory of the host; null: cannot.
+    decltype(hooks::HookEnv::recreate_directory) recreate_directory = nullptr;
+    // The volume that a claim is bound to, or ""; null: nobody knows.
+    decltype(QosContext::volume_of_claim) volume_of_claim = nullptr;
     // Tells the users of a pod what was done to it; null: nobody listens.
     decltype(hooks::HookEnv::record_event) record_event = nullptr;
-    metrics::Registry* internal = nullptr;  // null: nobody looks
+    std::function<void(const QosDecision&)> on_decision = nullptr;  // null: nobody looks on
+    metrics::Registry* internal = nullptr;                          // null: nobody looks
     metrics::Registry* external = nullptr;
   };
 
@@ -91,6 +97,9 @@ class Koordlet {
   enum class Phase : uint8_t { kNew, kSyncing, kCollecting, kActing, kStopped };
 
   QosContext StrategyContext();
+  hooks::RuntimeHooks::Surroundings HookSurroundings();
+  // Puts back what is switched off now and was not when koordlet ran before.
+  void Restore();
   void Advance();
   void StartCollecting();
   void StartActing();
@@ -112,6 +121,7 @@ class Koordlet {
   MetricStore metrics_;
   ResourceExecutor executor_;
   PodBook pods_;
+  Footprint footprint_;
   Complaints slo_complaints_;
   bool slo_known_ = false;  // whether there is one was heard
 
@@ -119,6 +129,7 @@ class Koordlet {
   std::unique_ptr<PodEvictor> no_evictor_;
   QosManager qos_;
   std::unique_ptr<hooks::RuntimeHooks> hooks_;
+  std::unique_ptr<Restorer> restorer_;  // while there is something to put back
   Predictor predictor_;
 
   std::unique_ptr<KubeletPods> kubelet_pods_;

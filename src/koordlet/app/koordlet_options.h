@@ -43,6 +43,8 @@ struct KoordletOptions {
 
   Duration force_update_after = std::chrono::seconds(60);
   bool dry_run = false;
+  // What is known of earlier runs; empty: nothing. The file goes when the machine restarts.
+  std::string footprint_file;
   CollectorOptions collectors;
   MetricStore::Options metrics;
   Duration metric_gc_interval = std::chrono::minutes(5);

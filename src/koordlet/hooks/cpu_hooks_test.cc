@@ -192,13 +192,15 @@ TEST_P(CpuHooks, NobodyTakesCpusThatAreNotTheirs) {
   add("reserved", "2026-01-01T00:00:00Z", "LSR", "0");
   add("system", "2026-01-01T00:00:00Z", "LSR", "15");
   add("ls", "2026-01-01T00:00:00Z", "LS", "5");
+  add("kubelets", "2026-01-01T00:00:00Z", "LSR", "9");
   TopologyView topology = TwoPools();
   topology.reserved_cpus = {0, 1};
+  topology.kubelet_cpus = {9};
   topology.system_qos_cpus = {15};
   node.SetTopology(topology);
   node.Sync();
   EXPECT_EQ(node.OfContainer(CgroupFile::kCpuset, "first", "a"), "2-3");
-  for (const char* pod : {"thief", "reserved", "system", "ls"}) {
+  for (const char* pod : {"thief", "reserved", "system", "ls", "kubelets"}) {
     EXPECT_EQ(node.OfContainer(CgroupFile::kCpuset, pod, "a"), "0-15") << pod;
     EXPECT_EQ(QuotaOf(node, node.machine.PodDir(node.pod(pod))), Limit::Of(200000)) << pod;
   }

@@ -23,8 +23,19 @@ NriPod PodWithDevices(std::string_view allocated) {
           .cgroup_parent = "/kubepods/podu1"};
 }
 
+constexpr char kDevices[] = R"(
+metadata: {name: n}
+spec:
+  devices:
+  - {type: gpu, id: GPU-a, minor: 0, health: true}
+  - {type: gpu, id: GPU-b, minor: 1, health: true}
+  - {type: rdma, id: "0000:1f:00.0", minor: 0, health: true,
+     vfGroups: [{vfs: [{minor: 1, busID: "0000:1f:00.2"}]}]}
+)";
+
 TEST(GpuEnvHook, Vector24Envs) {
   HookNode node({.gates = "GPUEnvInject=true"});
+  node.SetDevices(kDevices);
   NriHooks nri(node.hooks->runner());
   NriPod pod = PodWithDevices(R"({"gpu":[{"minor":0},{"minor":1}]})");
   const auto plain = nri.CreateContainer(pod, {.id = "c", .name = "a"});
@@ -48,6 +59,7 @@ TEST(GpuEnvHook, Vector24Envs) {
 
 TEST(GpuEnvHook, MonitorHasADirectoryForEachContainer) {
   HookNode node({.gates = "GPUEnvInject=true,HamiCoreVGPUMonitor=true"});
+  node.SetDevices(kDevices);
   NriHooks nri(node.hooks->runner());
   NriPod pod = PodWithDevices(
       R"({"gpu":[{"minor":0,"resources":{"koordinator.sh/gpu-memory-ratio":"50","koordinator.sh/gpu-memory":"1Gi"}}]})");
@@ -59,6 +71,42 @@ TEST(GpuEnvHook, MonitorHasADirectoryForEachContainer) {
   node.directories.clear();
   EXPECT_TRUE(nri.CreateContainer(pod, {.id = "c", .name = "a"}).ok());
   EXPECT_THAT(node.directories, IsEmpty()) << "nothing of a pod becomes a path unchecked";
+}
+
+// Whatever a pod says it was given, it gets only what the node's Device object has.
+TEST(DeviceHooks, PodsGetNoDevicesThatTheNodeDoesNotHave) {
+  HookNode::Options options{.gates = "GPUEnvInject=true,RDMADeviceInject=true"};
+  options.hooks.plugin_failure_policy = FailurePolicy::kFail;
+  const char* const kForged[] = {
+      R"({"gpu":[{"minor":7}]})",
+      R"({"gpu":[{"minor":0,"id":"GPU-of-somebody"}]})",
+      R"({"gpu":[{"minor":-1}]})",
+      R"({"rdma":[{"minor":0,"id":"0000:1f:00.1"}]})",
+      R"({"rdma":[{"minor":3,"id":"0000:1f:00.0"}]})",
+      R"({"rdma":[{"minor":0,"id":"0000:1f:00.0","extension":{"vfs":[{"busID":"0000:1f:00.7"}]}}]})",
+  };
+  HookNode node(options);
+  NriHooks nri(node.hooks->runner());
+  EXPECT_FALSE(
+      nri.CreateContainer(PodWithDevices(R"({"gpu":[{"minor":0}]})"), {.id = "c", .name = "a"})
+          .ok())
+      << "a node without a Device has no devices to give";
+  node.SetDevices(kDevices);
+  for (const char* forged : kForged) {
+    const auto answer = nri.CreateContainer(PodWithDevices(forged), {.id = "c", .name = "a"});
+    EXPECT_FALSE(answer.ok()) << forged;
+  }
+  const NriPod honest = PodWithDevices(R"({"gpu":[{"minor":1,"id":"GPU-b"}]})");
+  EXPECT_THAT(nri.CreateContainer(honest, {.id = "c", .name = "a"})->env,
+              ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "1")));
+
+  options.hooks.trust.trust_pod_authors = true;
+  HookNode trusting(options);
+  NriHooks trusting_nri(trusting.hooks->runner());
+  EXPECT_THAT(
+      trusting_nri.CreateContainer(PodWithDevices(kForged[0]), {.id = "c", .name = "a"})->env,
+      ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "7")))
+      << "as upstream";
 }
 
 TEST(RdmaDeviceHook, OnlyPciAddressesBecomePaths) {
@@ -73,6 +121,7 @@ TEST(RdmaDeviceHook, DevicesOfVirtualFunctions) {
   HookNode::Options options{.gates = "RDMADeviceInject=true"};
   options.hooks.plugin_failure_policy = FailurePolicy::kFail;
   HookNode node(options);
+  node.SetDevices(kDevices);
   node.machine.sys().Set("class/misc/rdma_cm/dev", "10:57\n");
   node.machine.sys().Set("bus/pci/devices/0000:1f:00.2/infiniband_verbs/uverbs3/dev", "231:195\n");
   NriHooks nri(node.hooks->runner());

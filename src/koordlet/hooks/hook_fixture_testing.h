@@ -83,6 +83,13 @@ struct HookNode {
     state.SetNode(TestNode(yaml));
     loop.RunReady();
   }
+  void SetDevices(std::string_view yaml) {
+    const auto document = kube::ParseYaml(yaml);
+    if (!document.ok()) std::abort();
+    auto device = kube::Decode<api::Device>(*document);
+    if (!device.ok()) std::abort();
+    state.SetDevice(std::make_shared<const api::Device>(*std::move(device)));
+  }
   const kube::Pod& pod(std::string_view name) const {
     for (const auto& each : pods) {
       if (each->metadata.name == name) return *each;

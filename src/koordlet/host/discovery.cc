@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "koordlet/host/directory_tree.h"
+#include "koordlet/host/image_kernel.h"
 #include "koordlet/host/kernel_text.h"
 #include "koordlet/host/real_kernel.h"
 #include "kube/yaml.h"
@@ -103,7 +104,8 @@ HostPaths HostPaths::Below(const std::string& root) {
           .sys_fs = base + "/sys/fs",
           .kubelet = base + "/var/lib/kubelet",
           .var_run = base + "/var/run",
-          .may_mount_resctrl = false};
+          .may_mount_resctrl = false,
+          .is_image = !base.empty()};
 }
 
 CgroupVersion FindCgroupVersion(const std::string& cgroup_root) {
@@ -137,8 +139,13 @@ StatusOr<std::unique_ptr<Host>> DiscoverHost(const HostPaths& paths,
     return Unavailable("no kubelet runs and {} has no kubepods: cannot tell the cgroup driver",
                        paths.cgroup);
   }
-  auto kernel = std::make_unique<RealKernel>(
-      *cgroup, version, paths.may_mount_resctrl ? Without(paths.sys_fs) + "/resctrl" : "");
+  std::unique_ptr<Kernel> kernel;
+  if (paths.is_image) {
+    kernel = std::make_unique<ImageKernel>();
+  } else {
+    kernel = std::make_unique<RealKernel>(
+        *cgroup, version, paths.may_mount_resctrl ? Without(paths.sys_fs) + "/resctrl" : "");
+  }
   Host::Trees trees;
   trees.cgroup = std::move(cgroup);
   trees.proc = std::make_unique<DirectoryTree>(paths.proc, DirectoryTree::Options{});

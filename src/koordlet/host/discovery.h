@@ -17,8 +17,10 @@ struct HostPaths {
   std::string kubelet = "/var/lib/kubelet";
   std::string var_run = "/var/run";
   bool may_mount_resctrl = true;
+  bool is_image = false;  // of a machine that does not run
 
-  // A directory that stands for "/"; nothing is mounted there.
+  // A directory that stands for "/": the image of a machine, unless it is "/" itself. Nothing is
+  // mounted there.
   static HostPaths Below(const std::string& root);
 };
 

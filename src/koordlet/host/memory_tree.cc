@@ -149,6 +149,7 @@ const MemoryTree::Writer* MemoryTree::WriterOf(const Node& node) const {
 
 Status MemoryTree::Write(std::string_view path, std::string_view text, bool append) {
   RETURN_IF_ERROR(CheckTreePath(path));
+  if (gate_) RETURN_IF_ERROR(gate_());
   Node* const node = FindFile(path);
   if (node == nullptr) return Missing(path);
   if (const Writer* const writer = WriterOf(*node)) return (*writer)(path, text);
@@ -188,6 +189,7 @@ Status MemoryTree::MakeDirectory(std::string_view path) {
   if (FindFile(path) != nullptr) return FailedPrecondition("{}: is a file", path);
   if (Exists(path)) return absl::OkStatus();
   if (FindDirectory(SplitLast(path).first) == nullptr) return Missing(path);
+  if (gate_) RETURN_IF_ERROR(gate_());
   MakeDirectories(path);
   if (fill_) fill_(path);
   return absl::OkStatus();
@@ -195,6 +197,7 @@ Status MemoryTree::MakeDirectory(std::string_view path) {
 
 Status MemoryTree::RemoveDirectory(std::string_view path) {
   RETURN_IF_ERROR(CheckTreePath(path));
+  if (gate_) RETURN_IF_ERROR(gate_());
   const Node* const node = Find(path);
   if (node == nullptr) return Missing(path);
   if (node->directory == nullptr) return FailedPrecondition("{}: is no directory", path);

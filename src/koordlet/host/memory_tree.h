@@ -29,6 +29,8 @@ class MemoryTree final : public FileTree {
   void SetWriter(std::string_view path, Writer writer);
   // Of all files without a writer of their own.
   void OnWrite(Writer writer) { writer_ = std::move(writer); }
+  // Asked before anybody but the kernel changes anything; an error refuses it.
+  void BeforeChange(std::function<Status()> gate) { gate_ = std::move(gate); }
   void AddDirectory(std::string_view path);
   // A file, or a directory with all that is in it.
   void Remove(std::string_view path);
@@ -69,6 +71,7 @@ class MemoryTree final : public FileTree {
   std::unique_ptr<Directory> root_;
   std::set<std::string, std::less<>> file_names_;
   Writer writer_;
+  std::function<Status()> gate_;
   std::function<void(std::string_view)> fill_;
 };
 

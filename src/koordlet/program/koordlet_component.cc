@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/log.h"
 #include "base/metrics/process_metrics.h"
@@ -29,6 +31,20 @@ kube::HttpResponse TextOf(std::initializer_list<const metrics::Registry*> regist
   response.headers.Set("Content-Type", std::string(metrics::kTextContentType));
   for (const metrics::Registry* registry : registries) response.body += registry->Text();
   return response;
+}
+
+// "unix:///run/x.sock" stays, "/run/x.sock" becomes that.
+std::string GrpcAddress(const std::string& endpoint) {
+  return endpoint.starts_with('/') ? "unix://" + endpoint : endpoint;
+}
+
+// For what a library in a container shares with the node; whoever runs there may be anybody.
+Status RecreateDirectory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (!error) std::filesystem::create_directories(path, error);
+  if (!error) std::filesystem::permissions(path, std::filesystem::perms::all, error);
+  return error ? Internal("{}: {}", path, error.message()) : absl::OkStatus();
 }
 
 // Without a sign of the kubelet nobody knows which driver it will use; most use systemd.
@@ -58,6 +74,7 @@ StatusOr<std::unique_ptr<component::Component>> KoordletComponent::Make(
   component->MakeKoordlet(environment, flags);
   component->MakeWatches(environment, options);
   component->ServeHooks(environment.asio_loop, options);
+  component->ServePodResources(environment.asio_loop, flags);
   component->watch_timer_ = std::make_unique<Timer>(environment.loop);
   component->WatchCgroups(environment.asio_loop, flags.paths().host.cgroup);
   component->Serve(environment.api, options.gates);
@@ -91,6 +108,7 @@ void KoordletComponent::FindGpus(const KoordletOptions& options, const Clock& cl
 void KoordletComponent::MakeEvictor(component::Environment& environment,
                                     const KoordletFlags& flags) {
   const KoordletOptions& options = flags.options();
+  if (options.dry_run) return;  // nobody has to go
   evictions_ = std::make_unique<EvictionRecord>(environment.loop, internal_, audit_.get(),
                                                 options.node_name);
   if (options.only_evict_by_api) {
@@ -101,10 +119,16 @@ void KoordletComponent::MakeEvictor(component::Environment& environment,
   }
   const std::string var_run = flags.paths().host.var_run;
   stopper_ = std::make_unique<CriContainerStopper>(
-      environment.loop, [this, var_run](std::string_view runtime) -> StatusOr<std::string> {
+      environment.loop,
+      [this, var_run,
+       endpoints = flags.paths().endpoints](std::string_view runtime) -> StatusOr<std::string> {
         const auto socket = FindRuntimeSocket(host_->var_run(), runtime);
-        if (!socket) return NotFound("there is no socket of {} in {}", runtime, var_run);
-        return fmt::format("unix://{}/{}", var_run, *socket);
+        if (socket) return fmt::format("unix://{}/{}", var_run, *socket);
+        const auto stated = endpoints.find(runtime);
+        if (stated == endpoints.end() || stated->second.empty()) {
+          return NotFound("there is no socket of {} in {}", runtime, var_run);
+        }
+        return GrpcAddress(stated->second);
       });
   evictor_ = std::make_unique<RuntimeEvictor>(*stopper_, *evictions_);
 }
@@ -113,10 +137,13 @@ void KoordletComponent::MakeHookTools(component::Environment& environment,
                                       const KoordletOptions& options) {
   hook_events_ = kube::MakeCoreEventRecorder(environment.client,
                                              {.component = "koordlet", .host = options.node_name});
-  if (options.gates.Enabled("TCNetworkQoS")) {
-    network_ = hooks::MakeProcessNetworkControl(environment.asio_loop);
+  if (options.gates.Enabled("BlkIOReconcile")) {
+    claims_ = std::make_unique<VolumeClaims>(environment.loop, environment.client);
   }
-  if (options.gates.Enabled("TerwayQoS")) terway_ = hooks::MakeTerwayFiles(kTerwayDirectory);
+  if (options.dry_run) return;  // neither goes through the writer of kernel files
+  // Also where the gates are off now: what they did before may have to be put back.
+  network_ = hooks::MakeProcessNetworkControl(environment.asio_loop);
+  terway_ = hooks::MakeTerwayFiles(kTerwayDirectory);
 }
 
 void KoordletComponent::TellOfPod(const hooks::HookPod& pod, std::string_view reason,
@@ -154,15 +181,24 @@ void KoordletComponent::MakeKoordlet(component::Environment& environment,
                                      const KoordletFlags& flags) {
   KoordletOptions options = flags.options();
   options.seed = environment.seed;
-  koordlet_ =
-      std::make_unique<Koordlet>(environment.loop, *host_, environment.client, std::move(options),
-                                 Koordlet::Parts{.evictor = evictor_.get(),
-                                                 .auditor = audit_.get(),
-                                                 .gpus = gpus_.get(),
-                                                 .xpu_files = xpu_files_.get(),
-                                                 .kubelet = kubelet_.get(),
-                                                 .internal = &internal_,
-                                                 .external = &external_});
+  Koordlet::Parts parts{.evictor = evictor_.get(),
+                        .auditor = audit_.get(),
+                        .gpus = gpus_.get(),
+                        .xpu_files = xpu_files_.get(),
+                        .kubelet = kubelet_.get(),
+                        .hook_tools = {.network = network_.get(), .terway = terway_.get()},
+                        .recreate_directory = options.dry_run ? nullptr : RecreateDirectory,
+                        .internal = &internal_,
+                        .external = &external_};
+  parts.record_event = [this](const hooks::HookPod& pod, std::string_view reason,
+                              std::string_view message) { TellOfPod(pod, reason, message); };
+  if (claims_ != nullptr) {
+    parts.volume_of_claim = [this](std::string_view ns, std::string_view claim) {
+      return claims_->VolumeOf(ns, claim);
+    };
+  }
+  koordlet_ = std::make_unique<Koordlet>(environment.loop, *host_, environment.client,
+                                         std::move(options), std::move(parts));
 }
 
 void KoordletComponent::MakeWatches(component::Environment& environment,
@@ -176,7 +212,11 @@ void KoordletComponent::MakeWatches(component::Environment& environment,
   if (options.gates.Enabled("NodeTopologyReport")) {
     listeners.topology = [this](const auto& topology) { koordlet_->OnTopology(topology); };
   }
-  if (options.gates.Enabled("Accelerators") || options.gates.Enabled("RDMADevices")) {
+  // Hooks give devices to pods only if the node has them.
+  const auto has_devices = {"Accelerators", "RDMADevices", "GPUEnvInject", "RDMADeviceInject",
+                            "PodResourcesProxy"};
+  if (std::ranges::any_of(has_devices,
+                          [&](const char* gate) { return options.gates.Enabled(gate); })) {
     listeners.device = [this](const auto& device) { koordlet_->OnDevice(device); };
   }
   if (options.pods_from_api_server) {
@@ -194,6 +234,23 @@ void KoordletComponent::ServeHooks(AsioLoop& loop, const KoordletOptions& option
   } else {
     LOG_WARNING("The runtime proxy is not answered", {"err", server.status()});
   }
+}
+
+void KoordletComponent::ServePodResources(AsioLoop& loop, const KoordletFlags& flags) {
+  if (!flags.options().gates.Enabled("PodResourcesProxy")) return;
+  auto proxy = PodResourcesProxy::Start(
+      loop, {.socket = flags.paths().pod_resources_proxy + "/kubelet.sock",
+             .kubelet_socket = flags.paths().host.kubelet + "/pod-resources/kubelet.sock"});
+  if (!proxy.ok()) {
+    LOG_WARNING("Nobody is told which pods have which devices", {"err", proxy.status()});
+    return;
+  }
+  pod_resources_ = *std::move(proxy);
+  NodeState& state = koordlet_->state();
+  state.Subscribe(NodeState::Part::kPods, [this, &state] {
+    if (pod_resources_ == nullptr) return;
+    pod_resources_->SetDevices(ReadGivenDevices(*state.pods(), state.device().get()));
+  });
 }
 
 // The kubelet may not have made its directories yet: until then pods are found by polling.
@@ -241,6 +298,7 @@ void KoordletComponent::Stop(Task done) {
   watch_timer_->Cancel();
   cgroup_watch_.reset();
   hook_server_.reset();
+  pod_resources_.reset();
   watches_->Stop();
   koordlet_->Stop();
   done();

@@ -12,8 +12,10 @@
 #include "koordlet/program/koordlet_flags.h"
 #include "koordlet/qos/evictor/eviction_record.h"
 #include "koordlet/runtime/container_stopper.h"
+#include "koordlet/runtime/pod_resources/pod_resources_proxy.h"
 #include "koordlet/states/cgroup_watch.h"
 #include "koordlet/states/node_watches.h"
+#include "koordlet/states/volume_claims.h"
 #include "kube/client/event_recorder.h"
 
 namespace koord::koordlet {
@@ -43,6 +45,7 @@ class KoordletComponent final : public component::Component {
   void MakeKoordlet(component::Environment& environment, const KoordletFlags& flags);
   void MakeWatches(component::Environment& environment, const KoordletOptions& options);
   void ServeHooks(AsioLoop& loop, const KoordletOptions& options);
+  void ServePodResources(AsioLoop& loop, const KoordletFlags& flags);
   void WatchCgroups(AsioLoop& loop, const std::string& cgroup_root);
   void Serve(component::ComponentApi& api, const FeatureGates& gates);
 
@@ -58,11 +61,13 @@ class KoordletComponent final : public component::Component {
   std::unique_ptr<kube::EventRecorder> hook_events_;
   std::unique_ptr<hooks::NetworkControl> network_;
   std::unique_ptr<hooks::TerwayFiles> terway_;
+  std::unique_ptr<VolumeClaims> claims_;
   std::unique_ptr<ContainerStopper> stopper_;
   std::unique_ptr<PodEvictor> evictor_;
   std::unique_ptr<KubeletClient> kubelet_;
   std::unique_ptr<Koordlet> koordlet_;
-  std::unique_ptr<hooks::HookServer> hook_server_;  // null: the runtime proxy is not answered
+  std::unique_ptr<PodResourcesProxy> pod_resources_;  // null: nobody is told of devices
+  std::unique_ptr<hooks::HookServer> hook_server_;    // null: the runtime proxy is not answered
   std::unique_ptr<NodeWatches> watches_;
   std::unique_ptr<CgroupWatch> cgroup_watch_;
   std::unique_ptr<Timer> watch_timer_;  // until there is something to watch

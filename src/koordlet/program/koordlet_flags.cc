@@ -47,6 +47,7 @@ KoordletFlags::KoordletFlags(component::Program& program) : program_(program) {
       kube::ProcessEnvironment("agent_mode") == "hostMode" ? PathsOnHost() : PathsInContainer();
   options_.metric_directory = "/metric-data/";
   options_.prediction.checkpoint_directory = "/prediction-checkpoints";
+  options_.footprint_file = "/var/run/koordlet/footprint.json";
   options_.hook_server.address = "/host-var-run-koordlet/koordlet.sock";
   options_.hook_server.host_endpoint = "/var/run/koordlet/koordlet.sock";
   program.flags().SetUsageExitCode(kUsageExitCode);
@@ -82,10 +83,17 @@ void KoordletFlags::AddPathFlags() {
       .Text("--runtime-hooks-config-path", paths_.hook_config,
             "Where the runtime proxy looks for the hook servers that it calls.")
       .Text("--xpu-device-infos-dir", paths_.xpu_device_infos,
-            "Where vendors' programs list their devices.");
-  flags.Accept({"--containerd-endpoint", "--docker-endpoint", "--pouch-endpoint",
-                "--pod-resources-proxy-path", "--configmap-name", "--configmap-namespace",
-                "--report-interval", "--qos-extension-plugins"});
+            "Where vendors' programs list their devices.")
+      .Text("--pod-resources-proxy-path", paths_.pod_resources_proxy,
+            "Directory of the socket on which the kubelet's pod resources are served with the "
+            "devices that the scheduler has given out (gate PodResourcesProxy).");
+  flags.AddGroup("Container runtimes")
+      .Text("--containerd-endpoint", paths_.endpoints["containerd"],
+            "Where containerd listens, unless at one of the usual places.")
+      .Text("--docker-endpoint", paths_.endpoints["docker"], "The same of Docker.")
+      .Text("--pouch-endpoint", paths_.endpoints["pouch"], "The same of Pouch.");
+  flags.Accept({"--configmap-name", "--configmap-namespace", "--report-interval",
+                "--qos-extension-plugins"});
 }
 
 void KoordletFlags::AddKubeletFlags() {
@@ -180,7 +188,11 @@ void KoordletFlags::AddStrategyFlags() {
            "How long to wait after an eviction for memory.")
       .Bool("--only-evict-by-api", options_.only_evict_by_api,
             "Evict by the API server, instead of stopping containers.")
-      .Bool("--dry-run", options_.dry_run, "Change nothing on the node; log what would change.");
+      .Bool("--dry-run", options_.dry_run,
+            "Change nothing on the node and evict nobody; log what would change.")
+      .Text("--footprint-file", options_.footprint_file,
+            "Where to note what was changed, so that it can be put back after a restart. Goes when "
+            "the machine restarts.");
 }
 
 void KoordletFlags::AddPredictionFlags() {
@@ -351,6 +363,8 @@ StatusOr<bool> KoordletFlags::Load(const kube::Environment& environment) {
                   .cpu_evict_cool_time = Seconds(cpu_evict_cool_seconds_),
                   .memory_evict_interval = Seconds(memory_evict_seconds_),
                   .memory_evict_cool_time = Seconds(memory_evict_cool_seconds_)};
+  options_.qos.kubelet_dir = paths_.host.kubelet;
+  while (options_.qos.kubelet_dir.ends_with('/')) options_.qos.kubelet_dir.pop_back();
   options_.prediction.safety_margin_percent = safety_margin_percent_;
   options_.hooks.trust = options_.trust;
   options_.hook_server.config_directory = paths_.hook_config;

@@ -19,7 +19,6 @@ struct OnceOptions {
   std::string node_slo_file;
   std::string node_metric_file;
   std::string node_file;
-  bool dry_run = false;
   std::string output = "text";  // or json
 };
 

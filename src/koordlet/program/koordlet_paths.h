@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 
 #include "koordlet/host/discovery.h"
@@ -12,6 +13,9 @@ struct KoordletPaths {
   std::string run;
   std::string hook_config;
   std::string xpu_device_infos = "/var/run/koordlet/xpu-device-infos/";
+  std::string pod_resources_proxy = "/var/run/koordlet/pod-resources";
+  // Of container runtimes that are not at their usual places, by their names.
+  std::map<std::string, std::string, std::less<>> endpoints;
 };
 
 KoordletPaths PathsInContainer();  // of the DaemonSet

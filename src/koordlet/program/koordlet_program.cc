@@ -22,8 +22,8 @@ constexpr char kDescription[] =
     "settings, as the node's NodeSLO asks.";
 
 Status PrintOnce(const KoordletFlags& flags) {
-  ASSIGN_OR_RETURN(const auto writes, RunOnce(flags.once(), flags.options()));
-  std::fputs(PrintWrites(writes, flags.once().output).c_str(), stdout);
+  ASSIGN_OR_RETURN(const OnceReport report, RunOnce(flags.once(), flags.options()));
+  std::fputs(PrintReport(report, flags.once().output).c_str(), stdout);
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "base/virtual_loop.h"
 #include "koordlet/app/koordlet.h"
+#include "koordlet/hooks/tc_network_qos/network_control.h"
 #include "koordlet/host/discovery.h"
 #include "kube/client/in_process_transport.h"
 #include "kube/yaml.h"
@@ -191,6 +192,75 @@ StatusOr<Inputs> ReadInputs(const OnceOptions& once, const Host& host) {
   return inputs;
 }
 
+// Nobody has to go because somebody looks on.
+class NotingEvictor final : public PodEvictor {
+ public:
+  explicit NotingEvictor(OnceReport& report) : report_(report) {}
+  Result Evict(const NodePod& pod, std::string_view, std::string_view message) override {
+    const kube::ObjectMeta& meta = pod.pod->metadata;
+    report_.evictions.push_back({meta.ns + "/" + meta.name, std::string(message)});
+    return {.ok = true, .is_new = true};
+  }
+  bool WasRefused(std::string_view) const override { return false; }
+
+ private:
+  OnceReport& report_;
+};
+
+class NotingNetwork final : public hooks::NetworkControl {
+ public:
+  NotingNetwork(OnceReport& report, EventLoop& loop) : report_(report), loop_(loop) {}
+  void Run(std::vector<hooks::NetCommand> commands, Done done) override {
+    for (const hooks::NetCommand& command : commands) {
+      report_.commands.push_back(Join(command.run, " "));
+    }
+    loop_.Post([done = std::move(done)] { done(absl::OkStatus()); });
+  }
+
+ private:
+  OnceReport& report_;
+  EventLoop& loop_;
+};
+
+std::string Trimmed(const std::string& text) { return std::string(Trim(text)); }
+
+std::string PrintAsJson(const OnceReport& report) {
+  kube::json::array writes, decisions, evictions, commands;
+  for (const WriteRecord& write : report.writes) {
+    writes.push_back({{"file", write.path},
+                      {"old", Trimmed(write.old_value)},
+                      {"new", Trimmed(write.new_value)}});
+  }
+  for (const auto& [strategy, object, text] : report.decisions) {
+    decisions.push_back({{"strategy", strategy}, {"object", object}, {"decision", text}});
+  }
+  for (const auto& [pod, message] : report.evictions) {
+    evictions.push_back({{"pod", pod}, {"message", message}});
+  }
+  for (const std::string& command : report.commands) commands.emplace_back(command);
+  return kube::Serialize(kube::Json{{"writes", std::move(writes)},
+                                    {"decisions", std::move(decisions)},
+                                    {"evictions", std::move(evictions)},
+                                    {"commands", std::move(commands)}}) +
+         "\n";
+}
+
+std::string PrintAsText(const OnceReport& report) {
+  std::string text;
+  for (const WriteRecord& write : report.writes) {
+    text += fmt::format("{}: {} -> {}\n", write.path, Trimmed(write.old_value),
+                        Trimmed(write.new_value));
+  }
+  for (const auto& [strategy, object, decision] : report.decisions) {
+    text += fmt::format("decision of {} on {}: {}\n", strategy, object, decision);
+  }
+  for (const auto& [pod, message] : report.evictions) {
+    text += fmt::format("would evict {}: {}\n", pod, message);
+  }
+  for (const std::string& command : report.commands) text += fmt::format("would run {}\n", command);
+  return text;
+}
+
 // `pass` lets time pass: really on a machine that runs, at once on the image of one.
 void Pass(Koordlet& koordlet, const Inputs& inputs, const std::function<void(Duration)>& pass) {
   koordlet.OnNode(inputs.node);
@@ -208,16 +278,17 @@ void Pass(Koordlet& koordlet, const Inputs& inputs, const std::function<void(Dur
 
 }  // namespace
 
-StatusOr<std::vector<WriteRecord>> RunOnce(const OnceOptions& once, KoordletOptions options) {
+StatusOr<OnceReport> RunOnce(const OnceOptions& once, KoordletOptions options) {
   const HostPaths paths = once.host_root == "/" ? HostPaths() : HostPaths::Below(once.host_root);
   ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, DiscoverHost(paths));
   ASSIGN_OR_RETURN(const Inputs inputs, ReadInputs(once, *host));
   const auto kubelet = KubeletConfigOf(*host);
   options.node_name = inputs.node->metadata.name;
-  options.dry_run = once.dry_run;
   options.ask_kubelet_config = kubelet.has_value();
   options.metric_directory.clear();
+  options.footprint_file.clear();
   options.prediction.checkpoint_directory.clear();
+  options.qos.cpu_evict_cool_time = options.qos.memory_evict_cool_time = Duration(0);
 
   // A machine that runs must be watched for a while; the image of one stands still.
   const bool is_alive = once.host_root == "/" && inputs.metric == nullptr;
@@ -231,33 +302,24 @@ StatusOr<std::vector<WriteRecord>> RunOnce(const OnceOptions& once, KoordletOpti
   };
   NoCluster no_cluster;
   kube::Client client(loop, std::make_shared<kube::InProcessTransport>(loop, no_cluster), {});
-  Koordlet koordlet(loop, *host, client, std::move(options), {});
+  OnceReport report;
+  NotingEvictor evictor(report);
+  NotingNetwork network(report, loop);
+  Koordlet::Parts parts{.evictor = &evictor, .hook_tools = {.network = &network}};
+  parts.on_decision = [&](const QosDecision& decision) {
+    report.decisions.push_back({std::string(decision.strategy), decision.object, decision.text});
+  };
+  Koordlet koordlet(loop, *host, client, std::move(options), std::move(parts));
   if (kubelet) koordlet.topology_reporter().SetKubeletConfig(*kubelet);
-  std::vector<WriteRecord> writes;
   koordlet.executor().set_observer([&](const WriteRecord& record) {
-    writes.push_back({PathOnMachine(record.path), record.old_value, record.new_value});
+    report.writes.push_back({PathOnMachine(record.path), record.old_value, record.new_value});
   });
   Pass(koordlet, inputs, pass);
-  return writes;
+  return report;
 }
 
-std::string PrintWrites(const std::vector<WriteRecord>& writes, std::string_view format) {
-  const auto trimmed = [](const std::string& text) { return std::string(Trim(text)); };
-  if (format == "json") {
-    kube::json::array list;
-    for (const WriteRecord& write : writes) {
-      list.push_back({{"file", write.path},
-                      {"old", trimmed(write.old_value)},
-                      {"new", trimmed(write.new_value)}});
-    }
-    return kube::Serialize(list) + "\n";
-  }
-  std::string text;
-  for (const WriteRecord& write : writes) {
-    text += fmt::format("{}: {} -> {}\n", write.path, trimmed(write.old_value),
-                        trimmed(write.new_value));
-  }
-  return text;
+std::string PrintReport(const OnceReport& report, std::string_view format) {
+  return format == "json" ? PrintAsJson(report) : PrintAsText(report);
 }
 
 }  // namespace koord::koordlet

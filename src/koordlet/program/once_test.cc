@@ -81,21 +81,45 @@ constexpr char kQuotaLine[] =
     "/sys/fs/cgroup/kubepods/besteffort/cpu.max: max 100000 -> 220000 100000\n";
 
 TEST_F(OnceTest, PrintsWhatItWrote) {
-  const auto writes = RunOnce(once_, KoordletOptions());
-  ASSERT_TRUE(writes.ok()) << Message(writes.status());
-  EXPECT_THAT(PrintWrites(*writes, "text"), HasSubstr(kQuotaLine));
+  const auto report = RunOnce(once_, KoordletOptions());
+  ASSERT_TRUE(report.ok()) << Message(report.status());
+  EXPECT_THAT(PrintReport(*report, "text"), HasSubstr(kQuotaLine));
   EXPECT_THAT(Quota(), HasSubstr("220000"));
-  EXPECT_THAT(PrintWrites(*writes, "json"),
+  EXPECT_THAT(PrintReport(*report, "json"),
               HasSubstr(R"("file":"/sys/fs/cgroup/kubepods/besteffort/cpu.max")"));
 }
 
 TEST_F(OnceTest, ChangesNothingInADryRun) {
   const std::string before = Quota();
-  once_.dry_run = true;
-  const auto writes = RunOnce(once_, KoordletOptions());
-  ASSERT_TRUE(writes.ok()) << Message(writes.status());
-  EXPECT_THAT(PrintWrites(*writes, "text"), HasSubstr(kQuotaLine));
+  KoordletOptions options;
+  options.dry_run = true;
+  const auto report = RunOnce(once_, options);
+  ASSERT_TRUE(report.ok()) << Message(report.status());
+  EXPECT_THAT(PrintReport(*report, "text"), HasSubstr(kQuotaLine));
   EXPECT_EQ(Quota(), before);
+}
+
+TEST_F(OnceTest, SaysWhatItDecidedAndWhomItWouldEvict) {
+  once_.node_metric_file = Write("full.yaml", R"(
+metadata: {name: node}
+status:
+  nodeMetric: {nodeUsage: {resources: {cpu: "4", memory: 30Gi}}, systemUsage: {}}
+  podsMetric:
+  - {name: service, namespace: default, podUsage: {resources: {cpu: "3", memory: 4Gi}}}
+  - {name: batch, namespace: default, podUsage: {resources: {cpu: "1", memory: 2Gi}}}
+)");
+  KoordletOptions options;
+  ASSERT_TRUE(options.gates.Set("BEMemoryEvict=true").ok());
+  const auto report = RunOnce(once_, options);
+  ASSERT_TRUE(report.ok()) << Message(report.status());
+  const std::string text = PrintReport(*report, "text");
+  EXPECT_THAT(text, HasSubstr("decision of CPUSuppresss on kubepods/besteffort: 2200 milli-CPUs "
+                              "are left for best-effort pods: a quota of 220000 us, before none"));
+  EXPECT_THAT(text, HasSubstr("would evict default/batch: trigger by koordlet feature "
+                              "BEMemoryEvict"));
+  const std::string json = PrintReport(*report, "json");
+  EXPECT_THAT(json, HasSubstr(R"("evictions":[{"pod":"default/batch","message":"trigger by)"));
+  EXPECT_THAT(json, HasSubstr(R"("strategy":"CPUSuppresss")"));
 }
 
 TEST_F(OnceTest, SaysWhichFileIsWrong) {

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "koordlet/audit/auditor.h"
 #include "koordlet/executor/resource_executor.h"
+#include "koordlet/footprint/footprint.h"
 #include "koordlet/host/host.h"
 #include "koordlet/metrics/metric_store.h"
 #include "koordlet/metrics/node_info.h"
@@ -40,6 +41,13 @@ struct QosOptions {
   std::string kubelet_dir = "/var/lib/kubelet";  // on the node, without a slash at its end
 };
 
+// What a strategy has made up its mind to, and why, for those who look on.
+struct QosDecision {
+  std::string_view strategy;
+  std::string object;  // a directory of cgroups, or "namespace/pod/container"
+  std::string text;
+};
+
 // What a strategy works with. All of it outlives the strategy.
 struct QosContext {
   Host& host;
@@ -59,6 +67,11 @@ struct QosContext {
   std::string node_name = {};  // in metrics
   // The volume that a claim is bound to, or "". Null: nobody knows.
   std::function<std::string(std::string_view ns, std::string_view claim)> volume_of_claim = nullptr;
+  std::function<void(const QosDecision&)> on_decision = nullptr;  // null: nobody looks on
+  Footprint* footprint = nullptr;  // null: what was before is not known after a restart
+  // Its gate is off: it is only there to put back what an earlier run has done.
+  bool is_restoring = false;
+  bool trust_pod_authors = false;
 };
 
 // One way in which the node is kept safe. Holds no state that it could not find again in the

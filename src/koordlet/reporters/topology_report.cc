@@ -282,6 +282,7 @@ void SetPools(const TopologyInputs& inputs, const std::vector<api::PodCpuAlloc>&
     const auto cpus = ParseCpuList(each.cpuset);
     if (cpus.ok()) of_kubelet.insert(cpus->begin(), cpus->end());
   }
+  view.kubelet_cpus = ToVector(of_kubelet);
   CpuSet of_all = of_kubelet;
   CpuSet of_exclusive = of_kubelet;
   for (const NodePod& pod : inputs.pods) {

@@ -1,5 +1,7 @@
 #include "koordlet/states/node_state.h"
 
+#include <algorithm>
+
 #include <utility>
 
 namespace koord::koordlet {
@@ -19,6 +21,17 @@ bool SameForUs(const std::shared_ptr<const kube::Node>& a,
 }
 
 }  // namespace
+
+std::vector<int32_t> TopologyView::KeptCpus() const {
+  std::vector<int32_t> kept = reserved_cpus;
+  kept.insert(kept.end(), kubelet_cpus.begin(), kubelet_cpus.end());
+  if (system_qos_exclusive) {
+    kept.insert(kept.end(), system_qos_cpus.begin(), system_qos_cpus.end());
+  }
+  std::sort(kept.begin(), kept.end());
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+  return kept;
+}
 
 NodeState::NodeState() : pods_(std::make_shared<const NodePods>()) {}
 

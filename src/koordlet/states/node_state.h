@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/cpu_annotations.h"
+#include "api/device.h"
 #include "api/node_annotations.h"
 #include "api/node_slo.h"
 #include "koordlet/states/node_pod.h"
@@ -19,9 +20,13 @@ struct TopologyView {
   std::vector<api::CpuSharedPool> be_pools;
   std::string kubelet_policy;  // "none", "static"; empty: not known
   std::vector<int32_t> reserved_cpus;
+  std::vector<int32_t> kubelet_cpus;  // that the kubelet has given to pods by itself
   std::vector<int32_t> system_qos_cpus;
   bool system_qos_exclusive = true;
   bool operator==(const TopologyView&) const = default;
+
+  // CPUs that no pod has by the scheduler's leave; ascending.
+  std::vector<int32_t> KeptCpus() const;
 };
 
 // What is known of the node and wanted from it, one immutable value for each part. Read and written
@@ -41,6 +46,8 @@ class NodeState {
   // Never null; empty before the first answer of the kubelet.
   const std::shared_ptr<const NodePods>& pods() const { return pods_; }
   bool has_pods() const { return has_pods_; }  // an answer has come
+  // The node's devices; null: it has none, or they are not known.
+  const std::shared_ptr<const api::Device>& device() const { return device_; }
 
   // Listeners of the part hear of it if it differs. kNode: labels, annotations or resources.
   void SetNode(std::shared_ptr<const kube::Node> node);
@@ -48,6 +55,8 @@ class NodeState {
   void SetTopology(std::shared_ptr<const TopologyView> topology);
   void SetPods(
       std::shared_ptr<const NodePods> pods);  // always told, it is each sync of the kubelet
+
+  void SetDevice(std::shared_ptr<const api::Device> device) { device_ = std::move(device); }
 
   void Subscribe(Part part, Listener listener);
 
@@ -59,6 +68,7 @@ class NodeState {
   std::shared_ptr<const TopologyView> topology_;
   std::shared_ptr<const NodePods> pods_;
   bool has_pods_ = false;
+  std::shared_ptr<const api::Device> device_;
   std::vector<std::pair<Part, Listener>> listeners_;
 };
 

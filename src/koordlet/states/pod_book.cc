@@ -205,6 +205,7 @@ std::shared_ptr<const NodePods> PodBook::Update(
     return std::tie(a.pod->metadata.ns, a.pod->metadata.name, a.uid()) <
            std::tie(b.pod->metadata.ns, b.pod->metadata.name, b.uid());
   });
+  policy_.GrantCpus(bounds_, *updated);
   stale_ = false;
   last_ = pods;
   return updated;

@@ -201,6 +201,34 @@ TEST(PodBook, SortsPodsAndRefusesUidsThatAreNoNames) {
   EXPECT_THAT(names, ElementsAre("a", "b"));
 }
 
+std::shared_ptr<const kube::Pod> PinnedPod(const std::string& name, int created,
+                                           const std::string& cpus) {
+  auto pod =
+      std::make_shared<kube::Pod>(*Annotated("LSR", "scheduling.koordinator.sh/resource-status",
+                                             std::string(R"({"cpuset":")") + cpus + R"("})"));
+  pod->metadata.name = pod->metadata.uid = name;
+  pod->metadata.creation_timestamp = WallTime(std::chrono::seconds(created));
+  pod->status.phase = "Running";
+  return pod;
+}
+
+TEST(PodBook, EachCpuHasOneOwnerAndTheNodeKeepsItsOwn) {
+  PodBook book(kLayout, {});
+  book.SetBounds({.cpus = {0, 1, 2, 3, 4, 5, 6, 7}, .kept_cpus = {0, 7}, .cpu_burst = {}});
+  const auto pods = book.Update({PinnedPod("thief", 30, "2-3"), PinnedPod("owner", 10, "1-2"),
+                                 PinnedPod("greedy", 20, "0-7"), PinnedPod("modest", 40, "4")});
+  std::map<std::string, std::vector<int32_t>> cpus;
+  for (const NodePod& pod : *pods) cpus[pod.uid()] = pod.cpuset;
+  EXPECT_THAT(cpus["owner"], ElementsAre(1, 2));
+  EXPECT_THAT(cpus["thief"], IsEmpty()) << "2 belongs to an older pod";
+  EXPECT_THAT(cpus["greedy"], IsEmpty()) << "0 and 7 are reserved or the kubelet's";
+  EXPECT_THAT(cpus["modest"], ElementsAre(4)) << "what was refused to others is free";
+
+  PodBook trusting(kLayout, {.trust_pod_authors = true, .class_namespaces = {}});
+  trusting.SetBounds({.cpus = {0, 1}, .kept_cpus = {0}, .cpu_burst = {}});
+  EXPECT_THAT(trusting.Update({PinnedPod("any", 1, "0")})->front().cpuset, ElementsAre(0));
+}
+
 TEST(PodBook, LooksAtPodsAgainWhenTheNodeGrantsLess) {
   PodBook book(kLayout, {});
   book.SetBounds({.cpus = {0, 1}, .cpu_burst = {}});

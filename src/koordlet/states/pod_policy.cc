@@ -1,8 +1,10 @@
 #include "koordlet/states/pod_policy.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "api/keys.h"
 #include "base/log.h"
@@ -105,10 +107,40 @@ void PodPolicy::CheckResourceStatus(const PodBounds& bounds, NodePod& pod) {
                                                     pod.cpuset.begin(), pod.cpuset.end())) {
     problem = fmt::format("the node has no such CPUs: {}", pod.resource_status->cpuset);
   }
-  if (problem.empty()) return;
+  if (!problem.empty()) RefuseCpus(pod, problem);
+}
+
+void PodPolicy::RefuseCpus(NodePod& pod, std::string_view problem) {
   Report(*pod.pod, api::kAnnotationResourceStatus, problem);
   pod.resource_status->cpuset.clear();
   pod.cpuset.clear();
+}
+
+void PodPolicy::GrantCpus(const PodBounds& bounds, std::vector<NodePod>& pods) {
+  if (trust_.trust_pod_authors) return;
+  std::vector<NodePod*> owners;
+  for (NodePod& pod : pods) {
+    if (pod.is_active && !pod.cpuset.empty()) owners.push_back(&pod);
+  }
+  std::ranges::sort(owners, {}, [](const NodePod* pod) {
+    return std::tuple(pod->pod->metadata.creation_timestamp, std::string_view(pod->uid()));
+  });
+  absl::flat_hash_map<int32_t, const NodePod*> owner_of;
+  for (NodePod* pod : owners) {
+    std::string problem;
+    for (const int32_t cpu : pod->cpuset) {
+      if (std::ranges::binary_search(bounds.kept_cpus, cpu)) {
+        problem = fmt::format("CPU {} is reserved, or given to others by the kubelet", cpu);
+      } else if (const auto it = owner_of.find(cpu); it != owner_of.end()) {
+        problem = fmt::format("CPU {} belongs to pod {}", cpu, NameOf(*it->second->pod));
+      }
+    }
+    if (!problem.empty()) {
+      RefuseCpus(*pod, problem);
+      continue;
+    }
+    for (const int32_t cpu : pod->cpuset) owner_of.emplace(cpu, pod);
+  }
 }
 
 void PodPolicy::CheckCpuBurst(const PodBounds& bounds, NodePod& pod) {

@@ -28,15 +28,17 @@ struct TrustPolicy {
 
 // What the node grants at most.
 struct PodBounds {
-  std::vector<int32_t> cpus;      // ascending; empty: not known yet, nothing is refused for it
-  api::CpuBurstConfig cpu_burst;  // of the NodeSLO; what is unset bounds nothing
+  std::vector<int32_t> cpus;  // ascending; empty: not known yet, nothing is refused for it
+  std::vector<int32_t> kept_cpus = {};  // of these, which nobody gets by an annotation
+  api::CpuBurstConfig cpu_burst;        // of the NodeSLO; what is unset bounds nothing
 
   bool operator==(const PodBounds&) const = default;
 };
 
 // Takes from pods what their authors may not have, and says so once for each pod and key.
 //
-// - resource-status: CPUs only for LSE and LSR pods, and only CPUs that the node has.
+// - resource-status: CPUs only for LSE and LSR pods, only CPUs that the node has and grants, and
+//   only those that no pod before it has.
 // - cpuBurst: percentages and period at most those of the NodeSLO. Whether to burst at all is the
 //   pod's own choice.
 // - memoryQOS: percentages from 0 to 100 and everything else in the range of its file, so that a
@@ -55,11 +57,15 @@ class PodPolicy {
   // Of a pod whose annotations have been read. What is refused is as if it were not there.
   void Enforce(const PodBounds& bounds, NodePod& pod);
 
+  // Lets each CPU have one owner, the oldest pod that names it.
+  void GrantCpus(const PodBounds& bounds, std::vector<NodePod>& pods);
+
   // Counts and logs something that was refused or cut down; also for those who read further
   // annotations themselves.
   void Report(const kube::Pod& pod, std::string_view key, std::string_view what);
 
  private:
+  void RefuseCpus(NodePod& pod, std::string_view problem);
   void CheckResourceStatus(const PodBounds& bounds, NodePod& pod);
   void CheckCpuBurst(const PodBounds& bounds, NodePod& pod);
   void CheckCpuQos(NodePod& pod);

@@ -17,6 +17,7 @@
 #include "localcluster/apiserver/serving/certificates.h"
 #include "localcluster/apiserver/serving/service_account_tokens.h"
 #include "localcluster/cluster/data_directory.h"
+#include "localcluster/cluster/kept_date.h"
 
 namespace koord::localcluster {
 namespace {
@@ -76,13 +77,15 @@ class LocalServerImpl final : public LocalServer {
       : loop_(loop),
         options_(std::move(options)),
         directory_(std::move(directory)),
-        scaled_(loop, options_.speed) {}
+        date_(loop, directory_.File("date")),
+        scaled_(loop, options_.speed, options_.in_memory ? loop.clock().Now() : date_.Start()) {}
 
   Status Start() {
     ASSIGN_OR_RETURN(credentials_,
                      apiserver::LoadOrMakeCredentials(directory_.File("pki"), {options_.address},
                                                       loop_.clock().Now()));
     ASSIGN_OR_RETURN(tokens_, ServiceAccountTokens::Make(credentials_->service_account_key));
+    if (!options_.in_memory && options_.speed > 1) date_.Follow(scaled_.clock(), options_.speed);
     RETURN_IF_ERROR(StartCluster());
     authenticator_ = std::make_unique<apiserver::Authenticator>(
         loop_.clock(),
@@ -102,6 +105,7 @@ class LocalServerImpl final : public LocalServer {
   std::string url() const override { return server_->url(); }
   std::string kubeconfig() const override { return directory_.File("kubeconfig"); }
   void Stop(Task done) override {
+    date_.Stop();
     cluster_->Shutdown();
     server_->Stop(std::move(done));
   }
@@ -113,6 +117,7 @@ class LocalServerImpl final : public LocalServer {
     options.api.webhooks.transport = [this](const apiserver::WebhookTarget& target) {
       return ReachWebhook(loop_, target);
     };
+    options.sockets = &loop_;
     options.api.client_ca = credentials_->ca;
     options.api.issue_token = [this](const kube::Json& account, const kube::Json& spec) {
       return tokens_->Issue(ClaimsOf(account, spec, loop_.clock().Now()));
@@ -155,6 +160,7 @@ class LocalServerImpl final : public LocalServer {
   AsioLoop& loop_;
   LocalServerOptions options_;
   DataDirectory directory_;
+  KeptDate date_;
   ScaledLoop scaled_;
   std::optional<apiserver::Credentials> credentials_;
   std::unique_ptr<ServiceAccountTokens> tokens_;

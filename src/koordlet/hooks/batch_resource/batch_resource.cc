@@ -62,8 +62,21 @@ Limit BatchResource::QuotaOf(Limit milli) const {
   return ratio_.Normalize(QuotaOfMilli(milli.value()));
 }
 
+namespace {
+
+// What the kubelet gives those who ask it for nothing.
+template <class Result>
+Status LeaveToKubelet(Result& result) {
+  result.shares = SharesOfMilli(0);
+  result.quota = result.memory = Limit::Unlimited();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 Status BatchResource::OnPod(HookStage, const HookPod& pod, PodResult& result) {
   if (pod.qos() != api::QosClass::kBe || pod.batch.empty()) return absl::OkStatus();
+  if (env_.options.is_restoring) return LeaveToKubelet(result);
   result.shares = SharesOfMilli(TotalRequest(pod.batch));
   result.quota = QuotaOf(TotalLimit(pod.batch, api::kBatchCpu, kMaxMilli));
   result.memory = TotalLimit(pod.batch, api::kBatchMemory, kMaxBytes);
@@ -73,6 +86,7 @@ Status BatchResource::OnPod(HookStage, const HookPod& pod, PodResult& result) {
 Status BatchResource::OnContainer(HookStage, const HookContainer& container,
                                   ContainerResult& result) {
   if (container.pod->qos() != api::QosClass::kBe || !container.batch) return absl::OkStatus();
+  if (env_.options.is_restoring) return LeaveToKubelet(result);
   const kube::ResourceRequirements& own = *container.batch;
   result.shares = SharesOfMilli(PositiveAmount(own.requests, api::kBatchCpu, kMaxMilli));
   result.quota = QuotaOf(LimitOf(own, api::kBatchCpu, kMaxMilli));

@@ -98,10 +98,22 @@ std::optional<std::string> CpusetAllocator::CpusOfNumaNodes(const HookPod& pod) 
   return text;
 }
 
+// All of the node's, unless the kubelet gives them out itself and puts them right by itself.
+// Those of best-effort pods are no business of ours.
+std::optional<std::string> CpusetAllocator::CpusOfKubelet(const HookPod& pod) const {
+  if (pod.kube_qos == kube::PodQos::kBestEffort || topology_->kubelet_policy == "static") {
+    return std::nullopt;
+  }
+  const auto info = env_.host.ReadCpuInfo();
+  if (!info.ok()) return std::nullopt;
+  return FormatCpuList(info->cpus());
+}
+
 // None: whatever is set stays. Empty: nothing shall be set.
 std::optional<std::string> CpusetAllocator::CpusOf(const HookPod& pod) const {
   if (pod.cpuset) return pod.cpuset;
   if (topology_ == nullptr) return std::nullopt;
+  if (env_.options.is_restoring) return CpusOfKubelet(pod);
   if (auto cpus = CpusOfNumaNodes(pod)) return cpus;
   if (pod.label_qos == QosClass::kSystem && !topology_->system_qos_cpus.empty()) {
     return FormatCpuList(topology_->system_qos_cpus);
@@ -118,12 +130,18 @@ bool CpusetAllocator::LosesQuota(const HookPod& pod) const {
   return pod.qos() == QosClass::kLse || pod.qos() == QosClass::kLsr;
 }
 
+bool CpusetAllocator::MayHaveLostQuota(const HookPod& pod) const {
+  if (pod.object == nullptr) return false;
+  if (without_quota_.contains(pod.uid)) return true;
+  return env_.options.is_restoring && (pod.qos() == QosClass::kLse || pod.qos() == QosClass::kLsr);
+}
+
 Status CpusetAllocator::OnPod(HookStage, const HookPod& pod, PodResult& result) {
   RETURN_IF_ERROR(pod.resource_status.status());
   if (LosesQuota(pod)) {
     result.quota = Limit::Unlimited();
     without_quota_.insert(pod.uid);
-  } else if (without_quota_.contains(pod.uid) && pod.object != nullptr && !result.quota) {
+  } else if (MayHaveLostQuota(pod) && !result.quota) {
     result.quota = pod.original.quota.value_or(Limit::Unlimited());
   }
   return absl::OkStatus();
@@ -136,8 +154,7 @@ Status CpusetAllocator::OnContainer(HookStage, const HookContainer& container,
   if (auto cpus = CpusOf(pod)) result.cpuset = *std::move(cpus);
   if (LosesQuota(pod)) {
     result.quota = Limit::Unlimited();
-  } else if (without_quota_.contains(pod.uid) && pod.object != nullptr && !result.quota &&
-             !container.is_sandbox) {
+  } else if (MayHaveLostQuota(pod) && !result.quota && !container.is_sandbox) {
     result.quota = container.original.quota.value_or(Limit::Unlimited());
   }
   return absl::OkStatus();

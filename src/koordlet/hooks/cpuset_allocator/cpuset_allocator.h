@@ -34,6 +34,8 @@ class CpusetAllocator final : public HookPlugin {
  private:
   std::optional<std::string> CpusOf(const HookPod& pod) const;
   std::optional<std::string> CpusOfNumaNodes(const HookPod& pod) const;
+  std::optional<std::string> CpusOfKubelet(const HookPod& pod) const;
+  bool MayHaveLostQuota(const HookPod& pod) const;
   bool LosesQuota(const HookPod& pod) const;
   void CountPools();
   void CountEachCpu();

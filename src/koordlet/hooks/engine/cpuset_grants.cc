@@ -19,16 +19,12 @@ void CpusetGrants::Update(const NodeState& state) {
   pods_ = state.pods();
   owner_of_cpu_.clear();
   kept_.clear();
-  const auto keep = [this](const std::vector<int32_t>& cpus) {
-    for (const int32_t cpu : cpus) {
+  if (const auto& topology = state.topology(); topology != nullptr) {
+    for (const int32_t cpu : topology->KeptCpus()) {
       if (cpu < 0) continue;
       if (kept_.size() <= static_cast<size_t>(cpu)) kept_.resize(cpu + 1);
       kept_[cpu] = true;
     }
-  };
-  if (const auto& topology = state.topology(); topology != nullptr) {
-    keep(topology->reserved_cpus);
-    if (topology->system_qos_exclusive) keep(topology->system_qos_cpus);
   }
   std::vector<const NodePod*> candidates;
   for (const NodePod& pod : *pods_) {
@@ -80,7 +76,8 @@ Status CpusetGrants::Check(const HookPod& pod, const std::vector<int32_t>& cpus)
         "resource-status names CPUs, which only LSE, LSR and guaranteed pods may have");
   }
   for (const int32_t cpu : cpus) {
-    if (IsKept(cpu)) return FailedPrecondition("CPU {} of resource-status is reserved", cpu);
+    if (IsKept(cpu))
+      return FailedPrecondition("CPU {} of resource-status is not the scheduler's to give", cpu);
     const NodePod* owner = OwnerOf(cpu);
     if (owner != nullptr && owner->uid() != pod.uid) {
       return FailedPrecondition("CPU {} of resource-status belongs to pod {}/{}", cpu,

@@ -32,6 +32,8 @@ struct HookOptions {
   bool disable_unset_cpu_quota = false;
   bool enable_pod_task_ids = false;
   bool dry_run = false;  // whatever does not go through the executor is left out
+  // The gates of the plugins are off: they are only there to put back what an earlier run has done.
+  bool is_restoring = false;
   TrustPolicy trust;
   std::string node_name;
   std::string hami_library = "/usr/local/vgpu/libvgpu.so";

@@ -5,6 +5,7 @@
 #include "api/device_annotations.h"
 #include "api/extended_resources.h"
 #include "api/keys.h"
+#include "koordlet/hooks/engine/device_check.h"
 
 namespace koord::koordlet::hooks {
 namespace {
@@ -42,6 +43,7 @@ Status GpuEnv::OnContainer(HookStage, const HookContainer& container, ContainerR
   if (!allocations) return absl::OkStatus();
   const auto gpus = allocations->find(api::kDeviceGpu);
   if (gpus == allocations->end() || gpus->second.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckDevices(env_, api::kDeviceGpu, gpus->second));
 
   std::string minors;
   for (const api::DeviceAllocation& gpu : gpus->second) {

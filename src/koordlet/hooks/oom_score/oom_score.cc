@@ -114,14 +114,14 @@ void OomScore::OnPass(std::span<const ReconciledPod> pods) {
     const Wish& wish = WishOf(reconciled);
     for (const HookContainer& container : reconciled.containers) {
       const auto wanted = wish.scores.find(container.name);
-      if (wanted != wish.scores.end()) {
+      if (wanted != wish.scores.end() && !env_.options.is_restoring) {
         const auto score = Allowed(pod, container.name, wanted->second);
         if (!score) continue;
         Apply(container, *score);
         adjusted.insert(container.dir);
         scores_.Touch({env_.options.node_name, pod.ns, pod.name, pod.uid, container.name})
             .Set(*score);
-      } else if (adjusted_.contains(container.dir)) {
+      } else if (adjusted_.contains(container.dir) || wanted != wish.scores.end()) {
         if (const auto score = KubeletScore(pod, container.name)) Apply(container, *score);
       }
     }

@@ -4,6 +4,7 @@
 
 #include "api/device_annotations.h"
 #include "base/strings.h"
+#include "koordlet/hooks/engine/device_check.h"
 
 namespace koord::koordlet::hooks {
 namespace {
@@ -78,6 +79,7 @@ Status RdmaDevice::OnContainer(HookStage, const HookContainer& container, Contai
   if (!allocations) return absl::OkStatus();
   const auto cards = allocations->find(api::kDeviceRdma);
   if (cards == allocations->end() || cards->second.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckDevices(env_, api::kDeviceRdma, cards->second));
 
   std::vector<HookDevice> devices;
   ASSIGN_OR_RETURN(devices.emplace_back(), CharacterDevice("rdma_cm", "class/misc/rdma_cm/dev"));

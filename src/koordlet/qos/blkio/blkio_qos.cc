@@ -24,6 +24,16 @@ int64_t AtLeastZero(std::optional<int64_t> value) {
   return std::max<int64_t>(value.value_or(0), 0);
 }
 
+bool IsOn(const std::optional<api::ResourceQos>& of_class) {
+  return of_class && of_class->blkio_qos && of_class->blkio_qos->enable.value_or(false);
+}
+
+// Nothing and zero are no limit.
+void BoundLimit(std::optional<int64_t>& own, const std::optional<int64_t>& most) {
+  if (most.value_or(0) <= 0) return;
+  if (own.value_or(0) <= 0 || *own > *most) own = most;
+}
+
 // "253:16"
 bool IsDisk(std::string_view word) {
   const size_t colon = word.find(':');
@@ -88,8 +98,7 @@ void BlkioQosStrategy::Run() {
 std::vector<BlkioQosStrategy::Place> BlkioQosStrategy::Plan() {
   const api::ResourceQosStrategy& strategy = *inputs_.slo->resource_qos_strategy;
   const auto blocks_of = [](const std::optional<api::ResourceQos>& of_class) {
-    const bool on = of_class && of_class->blkio_qos && of_class->blkio_qos->enable.value_or(false);
-    return on ? of_class->blkio_qos->blocks : std::vector<api::BlockConfig>();
+    return IsOn(of_class) ? of_class->blkio_qos->blocks : std::vector<api::BlockConfig>();
   };
   std::vector<Place> places;
   places.push_back({.dir = "", .is_root = true, .blocks = blocks_of(strategy.cgroup_root)});
@@ -131,14 +140,35 @@ void BlkioQosStrategy::Apply(const Place& place) {
     disks.emplace_back(*std::move(disk), &block);
   }
   for (const auto& [disk, block] : disks) {
-    Write(place,
-          place.is_root ? DiskModel(disk, block->io_config) : BlkioLimits(disk, block->io_config));
+    if (place.is_root) {
+      Write(place, DiskModel(disk, block->io_config));
+    } else {
+      Write(place, BlkioLimits(disk, Bounded(place, disk, block->io_config)));
+    }
   }
   for (const std::string& disk : ConfiguredDisks(place)) {
     const bool wanted =
         std::ranges::any_of(disks, [&](const auto& known) { return known.first == disk; });
     if (!wanted) Write(place, place.is_root ? NoDiskModel(disk) : NoBlkioLimits(disk));
   }
+}
+
+// A pod may ask for less than its class has, not for more.
+api::IoConfig BlkioQosStrategy::Bounded(const Place& place, std::string_view disk,
+                                        api::IoConfig config) const {
+  const bool is_be = place.pod != nullptr && place.pod->qos == api::QosClass::kBe;
+  const auto& of_class = inputs_.slo->resource_qos_strategy->be_class;
+  if (!is_be || context_.trust_pod_authors || !IsOn(of_class)) return config;
+  for (const api::BlockConfig& block : of_class->blkio_qos->blocks) {
+    if (DiskOf(Place{}, block) != disk) continue;
+    const api::IoConfig& most = block.io_config;
+    BoundLimit(config.read_iops, most.read_iops);
+    BoundLimit(config.write_iops, most.write_iops);
+    BoundLimit(config.read_bps, most.read_bps);
+    BoundLimit(config.write_bps, most.write_bps);
+    BoundLimit(config.io_weight_percent, most.io_weight_percent);
+  }
+  return config;
 }
 
 std::optional<std::string> BlkioQosStrategy::DiskOf(const Place& place,

@@ -48,6 +48,7 @@ class BlkioQosStrategy final : public QosStrategy {
   std::vector<Place> Plan();
   std::optional<Place> PlanPod(const NodePod& pod);
   void Apply(const Place& place);
+  api::IoConfig Bounded(const Place& place, std::string_view disk, api::IoConfig config) const;
   std::optional<std::string> DiskOf(const Place& place, const api::BlockConfig& block) const;
   std::optional<std::string> DiskOfPodVolume(const NodePod& pod, std::string_view volume) const;
   std::vector<std::string> ConfiguredDisks(const Place& place) const;

@@ -47,6 +47,34 @@ SharePool SharePoolOf(double used, double total, int64_t threshold_percent) {
   return ratio >= 0.9 * threshold ? SharePool::kCooling : SharePool::kIdle;
 }
 
+std::string_view ToString(SharePool pool) {
+  switch (pool) {
+    case SharePool::kIdle:
+      return "idle";
+    case SharePool::kCooling:
+      return "cooling";
+    case SharePool::kOverload:
+      return "overload";
+    case SharePool::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string_view ToString(QuotaStep step) {
+  switch (step) {
+    case QuotaStep::kUp:
+      return "up";
+    case QuotaStep::kDown:
+      return "down";
+    case QuotaStep::kReset:
+      return "reset";
+    case QuotaStep::kRemain:
+      break;
+  }
+  return "remain";
+}
+
 QuotaStep WantedStep(const BurstConfig& config, bool limiter_allows,
                      std::optional<double> throttled) {
   if (!config.scales_quota()) return QuotaStep::kReset;

@@ -39,8 +39,11 @@ enum class SharePool : uint8_t { kUnknown, kIdle, kCooling, kOverload };
 // In cores. `used` and `total` leave out pods that are no part of it.
 SharePool SharePoolOf(double used, double total, int64_t threshold_percent);
 
+std::string_view ToString(SharePool pool);
+
 // What becomes of a container's quota.
 enum class QuotaStep : uint8_t { kRemain, kUp, kDown, kReset };
+std::string_view ToString(QuotaStep step);
 // `throttled`: the share of periods in which the container was held back; none: not known.
 QuotaStep WantedStep(const BurstConfig& config, bool limiter_allows,
                      std::optional<double> throttled);

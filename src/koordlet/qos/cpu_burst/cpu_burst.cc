@@ -189,6 +189,7 @@ void CpuBurst::ScaleQuota(const Pod& pod, Container& c, SharePool pool) {
   const std::optional<int64_t> current = ReadQuota(c);
   if (!current) return;
   const int64_t target = NextQuota(step, *current, c.base, pod.config);
+  Tell(*pod.pod, c, step, pool, *current, target);
   if (target == *current) return;
 
   const std::string& pod_dir = pod.pod->dir;
@@ -208,6 +209,15 @@ void CpuBurst::ScaleQuota(const Pod& pod, Container& c, SharePool pool) {
   c.quota.reset();
   if (written) c.last_quota = target;
   changed_ = true;
+}
+
+void CpuBurst::Tell(const NodePod& pod, const Container& c, QuotaStep step, SharePool pool,
+                    int64_t current, int64_t target) const {
+  if (!context_.on_decision) return;
+  context_.on_decision(
+      {name(), fmt::format("{}/{}/{}", pod.pod->metadata.ns, pod.pod->metadata.name, c.name),
+       fmt::format("{} (node {}): quota {} us, before {} us, burst {} us", ToString(step),
+                   ToString(pool), target, current, c.burst)});
 }
 
 bool CpuBurst::LimiterAllows(const BurstConfig& config, Container& c) {

@@ -62,6 +62,8 @@ class CpuBurst final : public QosStrategy {
   SharePool ReadSharePool() const;
   void ScaleQuotas(Pod& pod, SharePool pool);
   void ScaleQuota(const Pod& pod, Container& container, SharePool pool);
+  void Tell(const NodePod& pod, const Container& c, QuotaStep step, SharePool pool, int64_t current,
+            int64_t target) const;
   bool LimiterAllows(const BurstConfig& config, Container& container);
   std::optional<int64_t> ReadQuota(Container& container);
   // The kubelet's quota of the pod and what its containers, `but` one, have beyond theirs.

@@ -149,6 +149,9 @@ void CpuSuppress::SuppressByQuota(int64_t be_milli) {
   const std::optional<int64_t> next = NextBeQuota(be_milli, *current, cpus);
   if (next && !WriteQuota(*next)) return;
   const int64_t quota = next.value_or(current->value());
+  Tell(be_milli,
+       fmt::format("a quota of {} us, before {}", quota,
+                   current->unlimited() ? "none" : fmt::format("{} us", current->value())));
   suppressed_.With({context_.node_name, kQuotaPolicy})
       .Set(static_cast<double>(quota) / kCpuPeriodMicros);
 }
@@ -162,6 +165,9 @@ void CpuSuppress::SuppressByCpuset(int64_t be_milli) {
   }
   problems_.Resolve("cpuset is not readable", be_dir_);
   const Cpus chosen = ChooseCpus(be_milli, current->size());
+  Tell(be_milli, chosen.empty() ? "no good choice of processors, they stay as they are"
+                                : fmt::format("processors {}, before {}", FormatCpuList(chosen),
+                                              FormatCpuList(*current)));
   const BeTree tree = ReadBeTree();
   const std::vector<std::string> root{tree.root};
   if (context_.state.topology()->kubelet_policy == "static") {
@@ -171,6 +177,13 @@ void CpuSuppress::SuppressByCpuset(int64_t be_milli) {
   }
   if (chosen.empty()) return;
   suppressed_.With({context_.node_name, kCpusetPolicy}).Set(static_cast<double>(chosen.size()));
+}
+
+void CpuSuppress::Tell(int64_t be_milli, const std::string& outcome) const {
+  if (!context_.on_decision) return;
+  context_.on_decision(
+      {name(), be_dir_,
+       fmt::format("{} milli-CPUs are left for best-effort pods: {}", be_milli, outcome)});
 }
 
 void CpuSuppress::SuppressContainers(const BeTree& tree, const Cpus& current, const Cpus& chosen) {

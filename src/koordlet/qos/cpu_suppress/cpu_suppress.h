@@ -39,6 +39,7 @@ class CpuSuppress final : public QosStrategy {
   // CPUs, and only the containers are narrowed.
   void SuppressContainers(const BeTree& tree, const std::vector<int32_t>& current,
                           const std::vector<int32_t>& chosen);
+  void Tell(int64_t be_milli, const std::string& outcome) const;
   std::vector<int32_t> ChooseCpus(int64_t be_milli, size_t current) const;
 
   void RecoverQuota();

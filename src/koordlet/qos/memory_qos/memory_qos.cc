@@ -152,7 +152,23 @@ void MemoryQosStrategy::PlanContainer(const NodePod& pod, const NodeContainer& c
     Put(level, CgroupFile::kMemoryHigh, container.dir, RaisedTo(high, min.value_or(0)), about);
   }
   PutReclaim(level, container.dir, config, about);
-  PutOomOrder(level, container.dir, config, about);
+  api::MemoryQos order = config;
+  if (KubeletGroupsOomKills()) order.oom_kill_group.reset();
+  PutOomOrder(level, container.dir, order, about);
+}
+
+// From 1.28 on and with cgroups of version 2 the kubelet lets containers die as a whole.
+bool MemoryQosStrategy::KubeletGroupsOomKills() const {
+  const auto& info = inputs_.node->status.node_info;
+  if (!info || context_.host.cgroups().layout().version != CgroupVersion::kV2) return false;
+  std::string_view version = info->kubelet_version;
+  if (version.starts_with('v')) version.remove_prefix(1);
+  const size_t dot = version.find('.');
+  if (dot == version.npos) return false;
+  const auto major = ParseInt(version.substr(0, dot));
+  std::string_view rest = version.substr(dot + 1);
+  const auto minor = ParseInt(rest.substr(0, rest.find_first_not_of("0123456789")));
+  return major && minor && (*major > 1 || (*major == 1 && *minor >= 28));
 }
 
 void MemoryQosStrategy::PlanQosDirs(const Guarantees& guarantees) {
@@ -160,6 +176,11 @@ void MemoryQosStrategy::PlanQosDirs(const Guarantees& guarantees) {
   for (const Guarantee& guarantee : guarantees) {
     AddTo(all.min, guarantee.min);
     AddTo(all.low, guarantee.low);
+  }
+  // Whatever pods say, there is no more to protect than the node has.
+  const int64_t capacity = BytesOf(inputs_.node->status.capacity, kube::kMemory);
+  for (std::optional<int64_t>* sum : {&all.min, &all.low}) {
+    if (*sum && capacity > 0) **sum = std::min(**sum, capacity);
   }
   const auto of = [&](kube::PodQos qos) { return guarantees[static_cast<size_t>(qos)]; };
   using enum kube::PodQos;

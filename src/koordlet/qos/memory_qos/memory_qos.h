@@ -37,6 +37,7 @@ class MemoryQosStrategy final : public QosStrategy {
   void PlanPod(const NodePod& pod, Guarantees& guarantees);
   void PlanContainer(const NodePod& pod, const NodeContainer& container,
                      const api::MemoryQos& config);
+  bool KubeletGroupsOomKills() const;
   void PlanQosDirs(const Guarantees& guarantees);
   void PlanQosDir(kube::PodQos qos, const Guarantee& guarantee, const api::ResourceQos* of_class,
                   std::vector<Update>& level);

@@ -49,6 +49,7 @@ ResctrlQosStrategy::ResctrlQosStrategy(const QosContext& context)
 void ResctrlQosStrategy::Run() {
   NodeInputs inputs = NodeInputs::Of(context_.state);
   if (inputs.slo == nullptr || !inputs.slo->resource_qos_strategy || !IsSupported()) return;
+  if (context_.is_restoring) return RemoveGroups();
   const SteadyTime now = context_.clock.Steady();
   const bool is_new = inputs.slo != inputs_.slo;
   inputs_ = std::move(inputs);
@@ -72,6 +73,21 @@ bool ResctrlQosStrategy::IsSupported() {
   return supported_;
 }
 
+void ResctrlQosStrategy::Mount() {
+  if (context_.host.resctrl().Exists(kMaskFile) || std::exchange(has_tried_to_mount_, true)) return;
+  const Status mounted = context_.host.kernel().MountResctrl();
+  if (!mounted.ok()) problems_.Report("resctrl cannot be mounted", kMaskFile, mounted);
+}
+
+// Threads of a group that goes are in the root's again.
+void ResctrlQosStrategy::RemoveGroups() {
+  for (const std::string_view group : kGroups) {
+    if (!context_.host.resctrl().Exists(group)) continue;
+    const Status removed = context_.executor.RemoveResctrlGroup(group);
+    if (!removed.ok()) problems_.Report("group cannot be removed", group, removed);
+  }
+}
+
 const api::ResctrlQos* ResctrlQosStrategy::ConfigOf(size_t group) const {
   const api::ResourceQosStrategy& strategy = *inputs_.slo->resource_qos_strategy;
   const std::optional<api::ResourceQos>* const classes[] = {&strategy.lsr_class, &strategy.ls_class,
@@ -81,6 +97,7 @@ const api::ResctrlQos* ResctrlQosStrategy::ConfigOf(size_t group) const {
 }
 
 void ResctrlQosStrategy::ApplySchemata() {
+  Mount();
   const auto cbm = context_.host.resctrl().Read(kMaskFile);
   const auto root = context_.host.resctrl().Read("schemata");
   if (!cbm.ok() || !root.ok()) {

@@ -23,6 +23,9 @@ class ResctrlQosStrategy final : public QosStrategy {
 
  private:
   bool IsSupported();
+  // Once, where nobody has done it yet.
+  void Mount();
+  void RemoveGroups();
   void ApplySchemata();
   void ApplyGroup(std::string_view group, const api::ResctrlQos& config, std::string_view cbm,
                   std::string_view root_schemata);
@@ -39,6 +42,7 @@ class ResctrlQosStrategy final : public QosStrategy {
   std::shared_ptr<const CpuInfo> cpus_;
   bool supported_ = false;
   bool has_groups_ = false;
+  bool has_tried_to_mount_ = false;
   SteadyTime applied_{};
 };
 

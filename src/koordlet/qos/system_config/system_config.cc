@@ -14,6 +14,7 @@ using Tree = FileTarget::Tree;
 
 constexpr Duration kMaxAge = std::chrono::seconds(60);
 constexpr std::string_view kNo = "NO_";
+constexpr std::string_view kFeaturePrefix = "sched_features/";
 
 const FileTarget& SchedFeaturesFile() {
   static const FileTarget file{Tree::kSys, "kernel/debug/sched_features"};
@@ -73,7 +74,9 @@ std::vector<std::string> SchedFeatureChanges(const std::map<std::string, bool, s
 }
 
 SystemConfig::SystemConfig(const QosContext& context)
-    : context_(context), problems_("SystemConfigReconcile") {}
+    : context_(context),
+      problems_("SystemConfigReconcile"),
+      before_(context.footprint != nullptr ? *context.footprint : own_footprint_) {}
 
 void SystemConfig::Run() {
   NodeInputs inputs = NodeInputs::Of(context_.state);
@@ -91,37 +94,45 @@ void SystemConfig::Run() {
 
 void SystemConfig::Apply(const SystemSetting& setting) {
   const std::string& path = setting.file.path;
-  const auto before = before_.find(path);
+  const std::optional<std::string> before = before_.Before(path);
   if (setting.value) {
-    if (before == before_.end()) {
+    if (!before) {
       const FileTree& tree =
           setting.file.tree == Tree::kProc ? context_.host.proc() : context_.host.sys();
       const auto text = tree.Read(path);
       if (!text.ok()) return;  // this kernel has no such thing
-      before_.emplace(path, Trim(*text));
+      before_.Remember(path, Trim(*text));
     }
     Write(setting.file, std::to_string(*setting.value));
-  } else if (before != before_.end() && Write(setting.file, before->second)) {
-    before_.erase(before);
+  } else if (before && Write(setting.file, *before)) {
+    before_.Forget(path);
   }
 }
 
 void SystemConfig::ApplySchedFeatures() {
   const auto& asked_for = inputs_.slo->system_strategy->sched_features;
-  if (asked_for.empty() && features_before_.empty()) return;
+  const auto changed = before_.AllBefore(kFeaturePrefix);
+  if (asked_for.empty() && changed.empty()) return;
   const auto current = context_.host.sys().Read(SchedFeaturesFile().path);
   if (!current.ok()) return;
   auto wanted = asked_for;
-  for (auto it = features_before_.begin(); it != features_before_.end();) {
-    const bool dropped = wanted.emplace(it->first, it->second).second;
-    it = dropped ? features_before_.erase(it) : std::next(it);
+  for (const auto& [key, on] : changed) {
+    wanted.emplace(key.substr(kFeaturePrefix.size()), on == "1");
   }
   for (const auto& [name, on] : asked_for) {
     const auto state = StateOf(*current, name);
-    if (state && *state != on) features_before_.emplace(name, *state);
+    if (!state || *state == on) continue;
+    before_.Remember(fmt::format("{}{}", kFeaturePrefix, name), *state ? "1" : "0");
   }
+  bool all_written = true;
   for (const std::string& change : SchedFeatureChanges(wanted, *current)) {
-    Write(SchedFeaturesFile(), change);
+    all_written &= Write(SchedFeaturesFile(), change);
+  }
+  if (!all_written) return;
+  for (const auto& [key, on] : changed) {
+    if (!asked_for.contains(std::string_view(key).substr(kFeaturePrefix.size()))) {
+      before_.Forget(key);
+    }
   }
 }
 

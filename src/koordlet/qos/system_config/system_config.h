@@ -23,8 +23,7 @@ std::vector<std::string> SchedFeatureChanges(const std::map<std::string, bool, s
                                              std::string_view current);
 
 // Sets up the kernel as a whole: how much memory stays free, when it starts to reclaim, and
-// switches of the scheduler. What is no longer asked for goes back to what it was before, as far as
-// this process has seen it.
+// switches of the scheduler. What is no longer asked for goes back to what it was before.
 class SystemConfig final : public QosStrategy {
  public:
   explicit SystemConfig(const QosContext& context);
@@ -42,8 +41,8 @@ class SystemConfig final : public QosStrategy {
   ProblemLog problems_;
   NodeInputs inputs_;
   SteadyTime applied_{};
-  std::map<std::string, std::string, std::less<>> before_;  // path -> content
-  std::map<std::string, bool, std::less<>> features_before_;
+  Footprint own_footprint_;
+  Footprint& before_;  // by path; of features, by their names behind a prefix
 };
 
 }  // namespace koord::koordlet
