@@ -21,6 +21,10 @@ StatusOr<std::vector<std::string>> FilesBelow(const std::string& directory) {
   std::vector<std::string> files;
   for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end;
        it.increment(error)) {
+    // Templates are no YAML yet.
+    if (it->is_directory(error) && fs::exists(it->path() / "Chart.yaml", error)) {
+      it.disable_recursion_pending();
+    }
     if (it->is_regular_file(error) && IsManifestName(it->path())) files.push_back(it->path());
   }
   if (error) return InvalidArgument("{}: {}", directory, error.message());

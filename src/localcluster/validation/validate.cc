@@ -79,6 +79,7 @@ class Validator {
   }
 
   void CheckOne(const Manifest& manifest) {
+    if (manifest.api_version().starts_with("kustomize.config.k8s.io/")) return;  // no cluster's
     if (IsConfigFile(manifest)) {
       const auto whole = whole_.find(manifest.order());
       return CheckConfigFile(
