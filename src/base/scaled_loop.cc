@@ -13,10 +13,10 @@ ScaledLoop::~ScaledLoop() {
 }
 
 Duration ScaledLoop::ScaledClock::Elapsed() const {
-  const auto real = static_cast<double>((real_.Steady() - steady_start_).count());
-  Duration elapsed = Duration(static_cast<int64_t>(real * speed)) - lost_;
-  if (speed > 1 && !due.empty()) {
-    const Duration most = std::max(*due.begin() - steady_start_, last_);
+  const auto real = static_cast<double>((real_.Steady() - since_).count());
+  Duration elapsed = Duration(static_cast<int64_t>(real * speed_)) - lost_;
+  if (speed_ > 1 && !due.empty()) {
+    const Duration most = std::max<Duration>(*due.begin() - steady_, last_);
     if (elapsed > most) {
       lost_ += elapsed - most;
       elapsed = most;
@@ -24,6 +24,23 @@ Duration ScaledLoop::ScaledClock::Elapsed() const {
   }
   last_ = elapsed;
   return elapsed;
+}
+
+void ScaledLoop::ScaledClock::SetSpeed(double speed) {
+  const Duration elapsed = Elapsed();
+  start_ += elapsed;
+  steady_ += elapsed;
+  since_ = real_.Steady();
+  lost_ = last_ = Duration(0);
+  speed_ = speed;
+}
+
+void ScaledLoop::SetSpeed(double speed) {
+  clock_.SetSpeed(speed);
+  for (auto& [id, pending] : pending_) {
+    real_.Cancel(pending.below);
+    Arm(id, pending);
+  }
 }
 
 EventLoop::TimerId ScaledLoop::Schedule(Duration delay, Task task) {
@@ -39,7 +56,7 @@ EventLoop::TimerId ScaledLoop::Schedule(Duration delay, Task task) {
 void ScaledLoop::Arm(TimerId id, Pending& pending) {
   const auto left = static_cast<double>((pending.due - clock_.Steady()).count());
   // Rounded up, so that it does not come a moment too early.
-  const auto delay = static_cast<int64_t>(std::max(left, 0.0) / clock_.speed) + 1;
+  const auto delay = static_cast<int64_t>(std::max(left, 0.0) / clock_.speed()) + 1;
   pending.below = real_.Schedule(Duration(delay), [this, id] { Fire(id); });
 }
 

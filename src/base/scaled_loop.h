@@ -20,6 +20,9 @@ class ScaledLoop final : public EventLoop {
   ScaledLoop(EventLoop& real, double speed) : ScaledLoop(real, speed, real.clock().Now()) {}
   ~ScaledLoop() override;
 
+  // From now on; pending timers follow.
+  void SetSpeed(double speed);
+
   const Clock& clock() const override { return clock_; }
   void Post(Task task) override { real_.Post(std::move(task)); }
   TimerId Schedule(Duration delay, Task task) override;
@@ -29,20 +32,23 @@ class ScaledLoop final : public EventLoop {
   class ScaledClock final : public Clock {
    public:
     ScaledClock(const Clock& real, double speed, WallTime start)
-        : speed(speed), real_(real), start_(start), steady_start_(real.Steady()) {}
+        : real_(real), speed_(speed), start_(start), since_(real.Steady()), steady_(since_) {}
     // Both clocks follow the steady one, so that a jump of the machine's date is not magnified.
     WallTime Now() const override { return start_ + Elapsed(); }
-    SteadyTime Steady() const override { return steady_start_ + Elapsed(); }
+    SteadyTime Steady() const override { return steady_ + Elapsed(); }
+    double speed() const { return speed_; }
+    void SetSpeed(double speed);
 
-    const double speed;
     std::multiset<SteadyTime> due;  // moments of timers that have not run
 
    private:
     Duration Elapsed() const;
 
     const Clock& real_;
-    const WallTime start_;
-    const SteadyTime steady_start_;
+    double speed_;
+    WallTime start_;
+    SteadyTime since_;          // of the loop below, when it went at this speed
+    SteadyTime steady_;         // ours at that moment
     mutable Duration lost_{0};  // by waiting
     mutable Duration last_{0};  // what was last told: time does not go back
   };

@@ -65,6 +65,21 @@ TEST(ScaledLoop, StartsAtTheDateGiven) {
   EXPECT_EQ(ScaledLoop(real, 60, date).clock().Now(), date);
 }
 
+TEST(ScaledLoop, TimersFollowWhenTheSpeedChanges) {
+  VirtualLoop real;
+  ScaledLoop loop(real, 1);
+  const WallTime start = loop.clock().Now();
+  int fired = 0;
+  loop.Schedule(10min, [&] { ++fired; });
+  real.Advance(4min);
+  loop.SetSpeed(60);
+  real.Advance(5900ms);
+  EXPECT_EQ(fired, 0);
+  real.Advance(200ms);
+  EXPECT_EQ(fired, 1);
+  EXPECT_NEAR(std::chrono::duration<double>(loop.clock().Now() - start).count(), 606, 0.1);
+}
+
 TEST(ScaledLoop, CancelledTimersDoNotRun) {
   VirtualLoop real;
   ScaledLoop loop(real, 60);
