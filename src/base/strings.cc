@@ -131,21 +131,32 @@ std::optional<std::string> Base64UrlDecode(std::string_view text) {
   return Base64Decode(standard);
 }
 
+namespace {
+
+// Of the character that a text begins with, in bytes; 0: it begins with none.
+size_t Utf8Length(std::string_view text) {
+  const auto lead = static_cast<uint8_t>(text[0]);
+  const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (length == 0 || lead > 0xf4 || length > text.size()) return 0;
+  uint32_t code = length == 1 ? lead : lead & (0x7fu >> length);
+  for (size_t k = 1; k < length; ++k) {
+    const auto next = static_cast<uint8_t>(text[k]);
+    if ((next & 0xc0) != 0x80) return 0;
+    code = code << 6 | (next & 0x3f);
+  }
+  // Overlong forms, surrogates and what lies beyond Unicode.
+  if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000)) return 0;
+  if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) return 0;
+  return length;
+}
+
+}  // namespace
+
 bool IsValidUtf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<uint8_t>(text[i]);
-    const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (length == 0 || lead > 0xf4 || i + length > text.size()) return false;
-    uint32_t code = length == 1 ? lead : lead & (0x7fu >> length);
-    for (size_t k = 1; k < length; ++k) {
-      const auto next = static_cast<uint8_t>(text[i + k]);
-      if ((next & 0xc0) != 0x80) return false;
-      code = code << 6 | (next & 0x3f);
-    }
-    // Overlong forms, surrogates and what lies beyond Unicode.
-    if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000)) return false;
-    if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) return false;
-    i += length;
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
   }
   return true;
 }
@@ -153,8 +164,13 @@ bool IsValidUtf8(std::string_view text) {
 std::string Quote(std::string_view text, size_t limit) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string quoted = "\"";
-  for (const char c : text.substr(0, limit)) {
-    if (c == '"' || c == '\\') {
+  std::string_view rest = text.substr(0, limit);
+  while (!rest.empty()) {
+    const char c = rest[0];
+    const size_t length = Utf8Length(rest);
+    if (length == 0) {
+      quoted += "\\ufffd";
+    } else if (c == '"' || c == '\\') {
       quoted += '\\';
       quoted += c;
     } else if (c == '\n') {
@@ -164,8 +180,9 @@ std::string Quote(std::string_view text, size_t limit) {
       quoted += kHex[static_cast<uint8_t>(c) >> 4];
       quoted += kHex[c & 15];
     } else {
-      quoted += c;
+      quoted += rest.substr(0, length);
     }
+    rest.remove_prefix(std::max<size_t>(length, 1));
   }
   if (text.size() > limit) quoted += "...";
   quoted += '"';

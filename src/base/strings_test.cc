@@ -86,6 +86,9 @@ TEST(Strings, QuoteEscapesAndBounds) {
   EXPECT_EQ(Quote("a \"b\" \\ \n \t\x01\x7f"), R"("a \"b\" \\ \n \u0009\u0001\u007f")");
   EXPECT_EQ(Quote("abcdef", 3), R"("abc...")");
   EXPECT_EQ(Quote("abc", 3), R"("abc")");
+  EXPECT_EQ(Quote("Z\xc3\xbcrich \xff\xc3"), "\"Z\xc3\xbcrich \\ufffd\\ufffd\"")
+      << "what is no text is not passed on as such";
+  EXPECT_EQ(Quote("a\xc3\xbc", 2), R"("a\ufffd...")") << "half a character";
 }
 
 TEST(Strings, Join) {

@@ -213,7 +213,56 @@ class ManagerProcess(unittest.TestCase):
                       'deploy/manager/webhooks.yaml, which makes it', log)
 
 
+class LocalManager(unittest.TestCase):
+    """The manager inside of `koord up`, whose webhooks the API server calls over HTTPS, too."""
+
+    koord = None
+
+    def up(self, *arguments):
+        temporary = tempfile.TemporaryDirectory(prefix="koord-manager-")
+        self.addCleanup(temporary.cleanup)
+        self.directory = pathlib.Path(temporary.name)
+        cluster = self.enterContext(LocalCluster(self.koord, self.directory,
+                                                 ("--nodes", "2", *arguments)))
+        self.api = Api(cluster.kubeconfig, self.directory)
+        self.kubectl = Kubectl(debian_kubectl(), cluster.kubeconfig, self.directory)
+        # The server answers before all of the cluster is there.
+        wait_until(lambda: len(self.api.get("Node")["items"]) == 2, "the cluster is ready")
+
+    def colour(self, name):
+        """What a pod is made of by a profile that was there before it."""
+        applied = self.kubectl.run(["apply", "-f", "-"], input=PROFILE)
+        applied.succeeds()
+        self.kubectl.run(["create", "-f", "-"], input=pod(name)).succeeds()
+        return self.api.get("Pod", name, "default")["metadata"]["labels"]
+
+    def test_webhooks_are_called_over_https(self):
+        self.up()
+        webhooks = self.api.get("MutatingWebhookConfiguration", MUTATING)["webhooks"]
+        for webhook in webhooks:
+            self.assertEqual(webhook["clientConfig"]["service"]["name"],
+                             "koordinator-webhook-service")
+            self.assertIn("BEGIN CERTIFICATE",
+                          base64.b64decode(webhook["clientConfig"]["caBundle"]).decode())
+        self.assertEqual(self.colour("p").get("koordinator.sh/qosClass"), "BE")
+        pinned = json.loads(pod("pinned"))
+        pinned["metadata"]["annotations"] = {"scheduling.koordinator.sh/resource-status": "{}"}
+        refused = self.kubectl.run(["create", "-f", "-"], input=json.dumps(pinned))
+        refused.exits(1)
+        self.assertIn('only the scheduler may set it, not user "kubernetes-admin"', refused.stderr)
+
+    def test_flags_are_passed_on(self):
+        self.up("--manager-flag=--feature-gates=PodMutatingWebhook=false",
+                "--manager-flag=--trust-pod-annotations")
+        self.assertNotIn("koordinator.sh/qosClass", self.colour("p"))
+
+    def test_it_can_be_left_out(self):
+        self.up("--without", "webhooks")
+        self.assertNotIn("koordinator.sh/qosClass", self.colour("p"))
+        self.assertFalse(self.api.exists("MutatingWebhookConfiguration", MUTATING))
+
+
 if __name__ == "__main__":
-    ManagerProcess.koord = sys.argv.pop(1)
+    ManagerProcess.koord = LocalManager.koord = sys.argv.pop(1)
     ManagerProcess.manager = sys.argv.pop(1)
     unittest.main()

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -23,6 +24,8 @@ namespace koord::localcluster {
 namespace {
 
 using apiserver::ServiceAccountTokens;
+
+constexpr Duration kReadyCheck = std::chrono::milliseconds(20);
 
 // What TokenRequest.spec asks for, as claims.
 ServiceAccountTokens::Claims ClaimsOf(const kube::Json& account, const kube::Json& spec,
@@ -78,7 +81,9 @@ class LocalServerImpl final : public LocalServer {
         options_(std::move(options)),
         directory_(std::move(directory)),
         date_(loop, directory_.File("date")),
-        scaled_(loop, options_.speed, options_.in_memory ? loop.clock().Now() : date_.Start()) {}
+        ready_timer_(loop),
+        scaled_(loop, std::min(options_.speed, 1.0),
+                options_.in_memory ? loop.clock().Now() : date_.Start()) {}
 
   Status Start() {
     ASSIGN_OR_RETURN(credentials_,
@@ -87,6 +92,7 @@ class LocalServerImpl final : public LocalServer {
     ASSIGN_OR_RETURN(tokens_, ServiceAccountTokens::Make(credentials_->service_account_key));
     if (!options_.in_memory && options_.speed > 1) date_.Follow(scaled_.clock(), options_.speed);
     RETURN_IF_ERROR(StartCluster());
+    SpeedUpWhenReady();
     authenticator_ = std::make_unique<apiserver::Authenticator>(
         loop_.clock(),
         apiserver::Authenticator::Options{
@@ -131,6 +137,13 @@ class LocalServerImpl final : public LocalServer {
     return absl::OkStatus();
   }
 
+  // There is much to do at first: time-outs had better be as long as they say.
+  void SpeedUpWhenReady() {
+    if (options_.speed <= 1) return;
+    if (cluster_->ready()) return scaled_.SetSpeed(options_.speed);
+    ready_timer_.Set(kReadyCheck, [this] { SpeedUpWhenReady(); });
+  }
+
   Status Listen() {
     const std::string port_file = directory_.File("port");
     kube::HttpServer::Options options{.address = options_.address,
@@ -161,6 +174,7 @@ class LocalServerImpl final : public LocalServer {
   LocalServerOptions options_;
   DataDirectory directory_;
   KeptDate date_;
+  Timer ready_timer_;
   ScaledLoop scaled_;
   std::optional<apiserver::Credentials> credentials_;
   std::unique_ptr<ServiceAccountTokens> tokens_;

@@ -125,11 +125,12 @@ size_t Demo::WaitingPods() const {
 void Demo::SubmitJobs() {
   timer_.Set(kSubmitEvery, [this] { SubmitJobs(); });
   if (WaitingPods() >= kEnoughWaiting) return;
-  const Json& job = jobs_[next_job_++ % jobs_.size()];
-  client_.Create(kube::kJobs, batch_namespace_, job, {},
-                 scope_.Wrap([](const StatusOr<Json>& answer) {
-                   if (!answer.ok()) LOG_WARNING("No Job submitted", {"err", answer.status()});
-                 }));
+  for (const Json& job : jobs_) {
+    client_.Create(kube::kJobs, batch_namespace_, job, {},
+                   scope_.Wrap([](const StatusOr<Json>& answer) {
+                     if (!answer.ok()) LOG_WARNING("No Job submitted", {"err", answer.status()});
+                   }));
+  }
 }
 
 }  // namespace koord::localcluster

@@ -18,8 +18,8 @@ namespace koord::localcluster {
 //  - What is there already, for example from an earlier run, stays as it is.
 //  - Services come when profiles are in force, so that their pods get their colours; as many as the
 //    nodes have room for, in the proportions of the file.
-//  - A Job is submitted whenever few pods of earlier ones wait for a node: batch work takes what it
-//    is offered, and no more piles up.
+//  - The Jobs are submitted again whenever few pods of earlier ones wait for a node: batch work
+//    takes what it is offered, and no more piles up.
 class Demo {
  public:
   // Both outlive it.
@@ -46,7 +46,6 @@ class Demo {
   SharedInformers& informers_;
   std::vector<kube::Json> setup_, services_, jobs_;
   std::string batch_namespace_;
-  size_t next_job_ = 0;
   Timer timer_;
   Scope scope_;
 };

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/sanitizer.h"
-#include "base/strings.h"
+#include "base/simulation_seeds.h"
 #include "localcluster/managing/managed_world_testing.h"
 
 // koord-manager in a cluster that changes at random, through a bad network, while it crashes and
@@ -18,7 +18,7 @@
 namespace koord::localcluster::managing {
 namespace {
 
-constexpr int kSeeds = TestRounds(6);
+constexpr int kSeeds = TestRounds(4);
 
 class ManagerSimulation : public ::testing::TestWithParam<uint64_t> {
  protected:
@@ -45,8 +45,9 @@ void ExpectNoComplaints(const World& world) {
   EXPECT_LT(tally.patches, tally.reports);
 }
 
-constexpr Conditions kSmall{.nodes = 40, .length = 24h, .troubled = true};
-constexpr Conditions kFair{.nodes = 40, .length = 24h, .troubled = false};
+constexpr Conditions kSmall{.nodes = 24, .length = 24h, .troubled = true};
+constexpr Conditions kReplayed{.nodes = 12, .length = 24h, .troubled = true};
+constexpr Conditions kFair{.nodes = 24, .length = 24h, .troubled = false};
 constexpr Conditions kDay{
     .nodes = 500, .length = 24h, .troubled = true, .standby = false, .report_interval = 10min};
 
@@ -56,24 +57,7 @@ TEST_P(ManagerSimulation, LendsWhatTheFormulaSays) {
   ExpectNoComplaints(troubled);
 }
 
-std::vector<uint64_t> Seeds() {
-  std::optional<int64_t> first = 1, last = kSeeds;
-  if (const char* asked = std::getenv("KOORD_SIMULATION_SEEDS")) {
-    const std::string_view text(asked);
-    const size_t dash = std::min(text.find('-'), text.size());
-    first = ParseInt(text.substr(0, dash));
-    last = dash == text.size() ? first : ParseInt(text.substr(dash + 1));
-  }
-  if (!first || !last) {
-    fmt::print(stderr, "KOORD_SIMULATION_SEEDS must be a number or two with a dash: 11-40\n");
-    std::exit(1);
-  }
-  std::vector<uint64_t> seeds;
-  for (int64_t seed = *first; seed <= *last; ++seed) seeds.push_back(static_cast<uint64_t>(seed));
-  return seeds;
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, ManagerSimulation, ::testing::ValuesIn(Seeds()),
+INSTANTIATE_TEST_SUITE_P(Seeds, ManagerSimulation, ::testing::ValuesIn(SimulationSeeds(kSeeds)),
                          ::testing::PrintToStringParamName());
 
 using ManagerSimulationFair = ManagerSimulation;
@@ -89,9 +73,9 @@ INSTANTIATE_TEST_SUITE_P(Seeds, ManagerSimulationFair, ::testing::Values(1));
 using ManagerSimulationReplay = ManagerSimulation;
 
 TEST_P(ManagerSimulationReplay, IsTheSameRun) {
-  World first(GetParam(), kSmall);
+  World first(GetParam(), kReplayed);
   first.Run();
-  World second(GetParam(), kSmall);
+  World second(GetParam(), kReplayed);
   second.Run();
   EXPECT_EQ(first.trace_hash(), second.trace_hash());
   RecordProperty("trace_hash", std::to_string(first.trace_hash()));

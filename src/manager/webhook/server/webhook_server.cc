@@ -21,6 +21,11 @@ InformerView::Options ViewOptions(const WebhookServer::Options& options) {
   return view;
 }
 
+// Sockets and handshakes take their time, however fast that of the cluster passes.
+EventLoop& RealLoop(const WebhookServer::Options& options, EventLoop& loop) {
+  return options.sockets != nullptr ? *options.sockets : loop;
+}
+
 WebhookServer::Options Completed(WebhookServer::Options options) {
   options.handler.require_client_certificate = !options.client_ca.empty();
   options.handler.seed = options.seed;
@@ -51,7 +56,7 @@ WebhookServer::WebhookServer(const InformerView::Inputs& inputs, metrics::Regist
                options_.handler),
       certificates_(inputs.client, options_.certificates, handler_.paths(),
                     [this](const CertificateSet& set) { return Show(set); }),
-      start_deadline_(inputs.client.loop()) {}
+      start_deadline_(RealLoop(options_, inputs.client.loop())) {}
 
 WebhookServer::~WebhookServer() = default;
 
