@@ -19,7 +19,6 @@ namespace {
 
 using kube::Json;
 
-constexpr Duration kUpdateThreshold = 300s;
 constexpr double kDiffThreshold = 0.1;
 constexpr Duration kLook = 2s;        // after which what changed has been looked at
 constexpr Duration kRecovery = 2min;  // after a bad network
@@ -496,7 +495,7 @@ void World::Configure() {
         R"("nodeConfigs":[{{"name":"special","nodeSelector":{{"matchLabels":{{"pool":"special"}}}},{}}},)"
         R"({{"name":"off","nodeSelector":{{"matchLabels":{{"pool":"off"}}}},"enable":false}}]}})",
         std::chrono::duration_cast<std::chrono::seconds>(conditions_.report_interval).count(),
-        std::chrono::duration_cast<std::chrono::seconds>(kUpdateThreshold).count(),
+        std::chrono::duration_cast<std::chrono::seconds>(conditions_.update_threshold).count(),
         StrategyJson(cluster_), StrategyJson(pool_));
   }
   colocation += std::string(++configurations_, ' ');  // never the same text twice
@@ -652,7 +651,7 @@ void World::Check(int index) {
   const auto expected = BatchOf(node.sim, strategy, loop().clock().Now());
   // Small differences may wait, from when the manager last saw that there were none: when it wrote,
   // when a report said so, or when it looked for another reason in between.
-  const Duration late = kUpdateThreshold + 2 * conditions_.report_interval + kLook;
+  const Duration late = conditions_.update_threshold + 2 * conditions_.report_interval + kLook;
   const auto& [cpu, memory] = node.published;
   if (!expected) {
     if (cpu || memory) Complain("{} lends although it must not", node.name);

@@ -23,6 +23,7 @@ struct Conditions {
   // Whether a second instance watches and takes over; otherwise the same one starts again.
   bool standby = true;
   Duration report_interval = std::chrono::minutes(5);
+  Duration update_threshold = std::chrono::minutes(5);  // small differences wait for that long
 };
 
 // koord-manager as one of two programs, of which one leads. The other watches and takes over.

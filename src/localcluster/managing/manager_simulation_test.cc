@@ -48,8 +48,12 @@ void ExpectNoComplaints(const World& world) {
 constexpr Conditions kSmall{.nodes = 24, .length = 24h, .troubled = true};
 constexpr Conditions kReplayed{.nodes = 12, .length = 24h, .troubled = true};
 constexpr Conditions kFair{.nodes = 24, .length = 24h, .troubled = false};
-constexpr Conditions kDay{
-    .nodes = 500, .length = 24h, .troubled = true, .standby = false, .report_interval = 10min};
+constexpr Conditions kDay{.nodes = 500,
+                          .length = 24h,
+                          .troubled = true,
+                          .standby = false,
+                          .report_interval = 10min,
+                          .update_threshold = 30min};
 
 TEST_P(ManagerSimulation, LendsWhatTheFormulaSays) {
   World troubled(GetParam(), kSmall);
