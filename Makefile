@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 
 # Arguments for `koord up`: make up UP="--nodes 50 --load spike"
-UP ?=
+UP ?= --demo --speed 240
 # Seconds that each fuzz target runs.
 FUZZ_SECONDS ?= 10
 
@@ -12,7 +12,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
-up: build ## build, and run a local cluster until Ctrl-C
+up: build ## build, and run a local cluster with a demo of co-location until Ctrl-C
 	build/bin/koord up $(UP)
 
 .PHONY: test
@@ -37,7 +37,13 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS
 
 .PHONY: test-kubernetes
 test-kubernetes: build tools ## run the tests against real Kubernetes (built with Go once)
+	cmake --build build --target kube_load
 	tests/kubernetes/run.sh
+
+.PHONY: bench-kubernetes
+bench-kubernetes: build tools ## compare with kube-scheduler and kube-apiserver
+	cmake --build build --target kube_load
+	tests/kubernetes/bench.py build/bin --json build/bench-kubernetes.json
 
 .PHONY: asan tsan
 asan tsan: packages ## run the tests under address+undefined / thread sanitizers

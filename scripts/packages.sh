@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing for the purposes named: build, test, lint, fuzz.
+# Installs the Debian packages that are missing for the purposes named: build, test, node, lint, fuzz.
 # Says what it installs and why before it does; asks sudo for help when not run as root.
 set -euo pipefail
 
@@ -9,6 +9,8 @@ build=(g++ cmake ninja-build ccache mold pkg-config
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   libgtest-dev libgmock-dev libbenchmark-dev)
 test=(python3 python3-kubernetes openssl curl)
+# A real Kubernetes node: see tests/kubernetes/node.py.
+node=(containerd runc containernetworking-plugins busybox-static util-linux)
 lint=(python3 clang-format-14 clang-tidy-14)
 fuzz=(clang-14 libclang-rt-14-dev)
 

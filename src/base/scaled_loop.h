@@ -1,44 +1,72 @@
 #pragma once
-#include <utility>
+#include <cstdint>
+#include <map>
+#include <set>
 
 #include "base/event_loop.h"
 
 namespace koord {
 
-// Another loop's time, run faster: at speed 60 a minute passes every second. Tasks still run on the
-// loop below; only clocks and delays are scaled.
+// Another loop's time, run faster or slower: at speed 60 a minute passes every second. Tasks still
+// run on the loop below; only clocks and delays are scaled.
+//
+// Time that runs faster waits for those who cannot keep up: it does not pass the moment of a timer
+// that has not run yet. On a machine that is busy with other things it so passes more slowly,
+// instead of making time-outs strike that have nothing to do with what they guard.
 class ScaledLoop final : public EventLoop {
  public:
-  // speed > 0
-  ScaledLoop(EventLoop& real, double speed) : real_(real), clock_(real.clock(), speed) {}
+  // speed > 0; `start` is the date that it begins with.
+  ScaledLoop(EventLoop& real, double speed, WallTime start);
+  ScaledLoop(EventLoop& real, double speed) : ScaledLoop(real, speed, real.clock().Now()) {}
+  ~ScaledLoop() override;
+
+  // From now on; pending timers follow.
+  void SetSpeed(double speed);
 
   const Clock& clock() const override { return clock_; }
   void Post(Task task) override { real_.Post(std::move(task)); }
-  TimerId Schedule(Duration delay, Task task) override {
-    const double scaled = static_cast<double>(delay.count()) / clock_.speed;
-    return real_.Schedule(Duration(static_cast<int64_t>(scaled)), std::move(task));
-  }
-  void Cancel(TimerId id) override { real_.Cancel(id); }
+  TimerId Schedule(Duration delay, Task task) override;
+  void Cancel(TimerId id) override;
 
  private:
-  struct ScaledClock final : Clock {
-    ScaledClock(const Clock& real, double speed)
-        : real(real), speed(speed), start(real.Now()), steady_start(real.Steady()) {}
+  class ScaledClock final : public Clock {
+   public:
+    ScaledClock(const Clock& real, double speed, WallTime start)
+        : real_(real), speed_(speed), start_(start), since_(real.Steady()), steady_(since_) {}
     // Both clocks follow the steady one, so that a jump of the machine's date is not magnified.
-    WallTime Now() const override { return start + Elapsed(); }
-    SteadyTime Steady() const override { return steady_start + Elapsed(); }
-    Duration Elapsed() const {
-      const auto elapsed = static_cast<double>((real.Steady() - steady_start).count());
-      return Duration(static_cast<int64_t>(elapsed * speed));
-    }
-    const Clock& real;
-    const double speed;
-    const WallTime start;
-    const SteadyTime steady_start;
+    WallTime Now() const override { return start_ + Elapsed(); }
+    SteadyTime Steady() const override { return steady_ + Elapsed(); }
+    double speed() const { return speed_; }
+    void SetSpeed(double speed);
+
+    std::multiset<SteadyTime> due;  // moments of timers that have not run
+
+   private:
+    Duration Elapsed() const;
+
+    const Clock& real_;
+    double speed_;
+    WallTime start_;
+    SteadyTime since_;          // of the loop below, when it went at this speed
+    SteadyTime steady_;         // ours at that moment
+    mutable Duration lost_{0};  // by waiting
+    mutable Duration last_{0};  // what was last told: time does not go back
   };
+
+  struct Pending {
+    SteadyTime due;
+    TimerId below = 0;  // the timer of the loop below
+    Task task;
+  };
+
+  void Arm(TimerId id, Pending& pending);
+  void Fire(TimerId id);
+  void Forget(std::map<TimerId, Pending>::iterator timer);
 
   EventLoop& real_;
   ScaledClock clock_;
+  std::map<TimerId, Pending> pending_;
+  TimerId next_ = 1;
 };
 
 }  // namespace koord

@@ -41,9 +41,16 @@ class Process {
   StatusOr<int> Run(const Program::Make& make) {
     RETURN_IF_ERROR(Connect());
     AddFeatureGatesMetrics(api_.metrics(), gates_);
-    Environment environment{loop_,      *client_,     ComponentClientOptions(),
-                            transport_, api_,         gates_,
-                            identity_,  TrueRandom(), loop_};
+    Environment environment{loop_,
+                            *client_,
+                            ComponentClientOptions(),
+                            transport_,
+                            api_,
+                            gates_,
+                            identity_,
+                            TrueRandom(),
+                            loop_,
+                            [this](const Status& why) { GiveUp(why); }};
     ASSIGN_OR_RETURN(component_, make(environment));
     if (component_ == nullptr) return 0;
     runner_ =
@@ -136,6 +143,11 @@ class Process {
       }
       runner_->Stop();
     });
+  }
+
+  void GiveUp(const Status& why) {
+    std::fprintf(stderr, "%s: %s\n", name_.c_str(), std::string(Message(why)).c_str());
+    OnEnded(kFailed);
   }
 
   void OnEnded(int code) {

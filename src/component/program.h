@@ -27,13 +27,16 @@ struct Environment {
   std::string identity;  // of this replica: "<host>_<uuid>"
   uint64_t seed;         // unlike that of any other run
   AsioLoop& asio_loop;   // the same loop, for those with sockets and files of their own
+  // Ends the program at once with exit code 1: it is of no use, and may be started anew.
+  std::function<void(const Status& why)> give_up;
 };
 
 // A component as a program: reads the command line, serves, is elected, runs until SIGTERM or
 // SIGINT, and ends.
 //
 // The first signal stops it gracefully: exit code 0. A second one ends it at once, and so does the
-// loss of its lease, or a loop that hangs for the renew deadline while it leads: exit code 1.
+// loss of its lease, a loop that hangs for the renew deadline while it leads, or a component that
+// gives up: exit code 1.
 class Program {
  public:
   struct Options {

@@ -53,19 +53,22 @@ std::string ConfigDocument::Locate(std::string_view path, std::string_view messa
 }
 
 void ConfigDocument::AddError(std::string_view path, std::string_view message) {
-  errors_.push_back({LineOf(path), Locate(path, message)});
+  problems_.push_back({LineOf(path), std::string(path), std::string(message), true});
 }
 
 void ConfigDocument::AddWarning(std::string_view path, std::string_view message) {
+  problems_.push_back({LineOf(path), std::string(path), std::string(message), false});
   warnings_.push_back(Locate(path, message));
 }
 
 Status ConfigDocument::status() const {
   if (ok()) return absl::OkStatus();
-  std::vector<Located> errors = errors_;
-  std::ranges::stable_sort(errors, {}, &Located::line);
+  std::vector<Problem> problems = problems_;
+  std::ranges::stable_sort(problems, {}, &Problem::line);
   std::vector<std::string> lines;
-  for (Located& error : errors) lines.push_back(std::move(error.text));
+  for (const Problem& each : problems) {
+    if (each.is_error) lines.push_back(LocatedMessage(file_, each.line, each.path, each.message));
+  }
   return InvalidArgument("{}", Join(lines, "\n"));
 }
 

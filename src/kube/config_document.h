@@ -30,8 +30,16 @@ class ConfigDocument {
   void AddError(std::string_view path, std::string_view message);
   void AddWarning(std::string_view path, std::string_view message);
 
+  // What was said of one place.
+  struct Problem {
+    int line = 0;
+    std::string path;
+    std::string message;
+    bool is_error = true;
+  };
+  const std::vector<Problem>& problems() const { return problems_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
-  bool ok() const { return errors_.empty(); }
+  bool ok() const { return problems_.size() == warnings_.size(); }
   // Of all errors, one a line, in the order of the file.
   Status status() const;
 
@@ -42,12 +50,8 @@ class ConfigDocument {
   std::string file_;
   YamlDocument document_;
   bool has_lines_ = false;
-  struct Located {
-    int line = 0;
-    std::string text;
-  };
-  std::vector<Located> errors_;
-  std::vector<std::string> warnings_;
+  std::vector<Problem> problems_;
+  std::vector<std::string> warnings_;  // the texts of those
 };
 
 // "file:12: path: message"; what is empty or 0 is left out.

@@ -4,6 +4,7 @@
 From a shell:
 
     tests/kubernetes/cluster.py run -- kubectl get nodes    start, run a command, stop
+    tests/kubernetes/cluster.py run --node -- ...           the same, with a real node
     dir=$(tests/kubernetes/cluster.py start)                start; see $dir/kubeconfig
     tests/kubernetes/cluster.py stop "$dir"                 stop, and remove $dir
 
@@ -13,12 +14,13 @@ From Python:
         cluster.kubectl("apply", "-f", "-", input=manifest)
 
 All state (keys, data, logs, process ids) lives in one directory. The programs come from
-scripts/kubernetes.sh, which builds what is missing. There is no node and, unless asked for, no
-controller: objects stay as they are written, which is what most tests want.
+scripts/kubernetes.sh, which builds what is missing. Unless asked for there is no controller and no
+node (see node.py): objects stay as they are written, which is what most tests want.
 """
 
 import argparse
 import base64
+import contextlib
 import http.client
 import json
 import os
@@ -33,9 +35,19 @@ import sys
 import tempfile
 import time
 
+from machine import stop_left_over
+
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 START_DEADLINE_S = 120  # on two busy cores; an idle machine needs about five seconds
 STOP_DEADLINE_S = 20
+
+
+# What Koordinator's programs write, with bodies, but for the leases that they renew all the time.
+AUDIT_POLICY = {
+    "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+    "rules": [{"level": "None", "resources": [{"group": "coordination.k8s.io"}]},
+              {"level": "Request", "verbs": ["create", "update", "patch", "delete"],
+               "userGroups": ["system:serviceaccounts:koordinator-system"]}]}
 
 
 class ClusterError(Exception):
@@ -45,7 +57,8 @@ class ClusterError(Exception):
 class Cluster:
     """One control plane. `directory` is made when absent; without one a temporary is used."""
 
-    def __init__(self, directory=None, controller_manager=False, scheduler=False, arguments=None):
+    def __init__(self, directory=None, controller_manager=False, scheduler=False, arguments=None,
+                 audit=False):
         """`arguments` maps a program's name to further flags, which win over those set here."""
         directory = directory or tempfile.mkdtemp(prefix="koord-kubernetes-")
         self.directory = pathlib.Path(directory).absolute()
@@ -54,7 +67,8 @@ class Cluster:
         self._programs += ["kube-controller-manager"] if controller_manager else []
         self._programs += ["kube-scheduler"] if scheduler else []
         self._arguments = arguments or {}
-        self._children = {}
+        self._audit = audit
+        self._children, self._commands = {}, {}
 
     def __enter__(self):
         self.start()
@@ -73,10 +87,10 @@ class Cluster:
         self.server = f"https://127.0.0.1:{self.port}"
         try:
             make_keys(self.directory)
-            self._write_kubeconfig()
+            self._write_admin_kubeconfig()
             self._spawn("etcd", etcd_flags(self.directory, etcd_port, etcd_peer_port))
             self._spawn("kube-apiserver", self._apiserver_flags(etcd_port))
-            self._wait("the API server", lambda: self.get("/readyz")[0] == 200)
+            self.wait("the API server", self.is_ready)
             self._start_controllers()
         except BaseException:
             self.stop(keep=True)
@@ -85,6 +99,7 @@ class Cluster:
 
     def stop(self, keep=False):
         """Ends the processes and, unless `keep`, removes the directory."""
+        stop_nodes(self.directory)
         stop_processes(self.directory, self._children)
         if not keep:
             shutil.rmtree(self.directory, ignore_errors=True)
@@ -109,11 +124,22 @@ class Cluster:
             "PATH": f"{self.binaries}:{os.environ['PATH']}",
         }
 
-    def get(self, path):
-        """One GET as administrator: (status, body)."""
+    def connect(self, timeout=5):
+        """A connection to the API server as administrator."""
         tls = ssl.create_default_context(cafile=str(self.directory / "ca.crt"))
         tls.load_cert_chain(self.directory / "admin.crt", self.directory / "admin.key")
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=5, context=tls)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=tls)
+
+    def pid(self, program):
+        return int((self.directory / f"{program}.pid").read_text())
+
+    def build(self, program):
+        """Builds a program that the cluster does not run, beside those that it does."""
+        build_programs([program])
+
+    def get(self, path):
+        """One GET as administrator: (status, body)."""
+        connection = self.connect()
         try:
             connection.request("GET", path)
             response = connection.getresponse()
@@ -139,7 +165,14 @@ class Cluster:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={d}/service-account.key",
             f"--service-account-signing-key-file={d}/service-account.key",
+            f"--kubelet-certificate-authority={d}/ca.crt",
+            f"--kubelet-client-certificate={d}/admin.crt",
+            f"--kubelet-client-key={d}/admin.key",
         ]
+        if self._audit:
+            (d / "audit-policy.json").write_text(json.dumps(AUDIT_POLICY))
+            flags += [f"--audit-policy-file={d}/audit-policy.json",
+                      f"--audit-log-path={d}/audit.log"]
         if "kube-controller-manager" not in self._programs:
             # Nobody creates the default service accounts that this would demand of every pod.
             flags.append("--disable-admission-plugins=ServiceAccount")
@@ -159,7 +192,7 @@ class Cluster:
                 f"--cluster-signing-key-file={d}/ca.key",
             ])
             account = "/api/v1/namespaces/default/serviceaccounts/default"
-            self._wait("the controller manager", lambda: self.get(account)[0] == 200)
+            self.wait("the controller manager", lambda: self.get(account)[0] == 200)
         if "kube-scheduler" in self._programs:
             self._spawn("kube-scheduler", [
                 f"--kubeconfig={self.kubeconfig}",
@@ -167,55 +200,93 @@ class Cluster:
                 "--leader-elect=false",
             ])
 
+    def writes(self, account):
+        """What a service account has written so far, by the audit log: a list of events."""
+        lines = (self.directory / "audit.log").read_text().splitlines()
+        events = [json.loads(line) for line in lines]
+        return [event for event in events if event["user"]["username"].endswith(f":{account}")]
+
+    def kill(self, program):
+        """Ends a program as a crash would."""
+        pid = self.pid(program)
+        os.kill(pid, signal.SIGKILL)
+        self._children.pop(pid).wait()
+
+    def restart(self, program):
+        """Starts a program again that was killed, as it was started before."""
+        self._start(program)
+
     def _spawn(self, program, flags):
-        with open(self.directory / f"{program}.log", "wb") as log:
+        self._commands[program] = [self.binaries / program, *flags,
+                                   *self._arguments.get(program, [])]
+        self._start(program)
+
+    def _start(self, program):
+        with open(self.directory / f"{program}.log", "ab") as log:
             child = subprocess.Popen(
-                [self.binaries / program, *flags, *self._arguments.get(program, [])],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.directory,
+                self._commands[program], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                cwd=self.directory,
                 start_new_session=True)  # a Ctrl-C must not end etcd before the API server
         self._children[child.pid] = child
         (self.directory / f"{program}.pid").write_text(f"{child.pid}\n")
 
-    def _wait(self, what, ready):
-        deadline = time.monotonic() + START_DEADLINE_S
+    def is_ready(self):
+        return self.get("/readyz")[0] == 200
+
+    def wait(self, what, ready, deadline_s=START_DEADLINE_S):
+        """Returns what `ready` does as soon as that is true; raises when it takes too long."""
+        deadline = time.monotonic() + deadline_s
         while True:
             try:
-                if ready():
-                    return
+                if result := ready():
+                    return result
             except (OSError, http.client.HTTPException):
                 pass
-            for child in self._children.values():
-                if child.poll() is not None:
-                    program = pathlib.Path(child.args[0]).name
-                    status, log = child.returncode, self._log(program)
-                    raise ClusterError(f"{program} ended with status {status}\n{log}")
+            self._check_children()
             if time.monotonic() > deadline:
-                raise ClusterError(
-                    f"{what} is not ready after {START_DEADLINE_S} s")
+                raise ClusterError(f"{what} is not ready after {deadline_s} s")
             time.sleep(0.1)
+
+    def _check_children(self):
+        for child in self._children.values():
+            if child.poll() is not None:
+                program = pathlib.Path(child.args[0]).name
+                status, log = child.returncode, self._log(program)
+                raise ClusterError(f"{program} ended with status {status}\n{log}")
 
     def _log(self, program):
         lines = (self.directory / f"{program}.log").read_text(errors="replace").splitlines()
         return "\n".join(lines[-20:])
 
-    def _write_kubeconfig(self):
-        def data(name):
-            return base64.b64encode((self.directory / name).read_bytes()).decode()
-
+    def write_kubeconfig(self, path, user):
+        """Writes a kubeconfig of this cluster for `user`, which is as in a kubeconfig."""
+        authority = base64.b64encode((self.directory / "ca.crt").read_bytes()).decode()
         name = "koord-test"
         config = {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": name,
-            "contexts": [{"name": name, "context": {"cluster": name, "user": "admin"}}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": "user"}}],
             "clusters": [{"name": name, "cluster": {
-                "server": self.server, "certificate-authority-data": data("ca.crt")}}],
-            "users": [{"name": "admin", "user": {
-                "client-certificate-data": data("admin.crt"),
-                "client-key-data": data("admin.key")}}],
+                "server": self.server, "certificate-authority-data": authority}}],
+            "users": [{"name": "user", "user": user}],
         }
-        self.kubeconfig.touch(mode=0o600)
-        self.kubeconfig.write_text(json.dumps(config, indent=2) + "\n")
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(config, indent=2) + "\n")
+        return path
+
+    def _write_admin_kubeconfig(self):
+        def data(name):
+            return base64.b64encode((self.directory / name).read_bytes()).decode()
+
+        self.write_kubeconfig(self.kubeconfig, {
+            "client-certificate-data": data("admin.crt"), "client-key-data": data("admin.key")})
+
+    def write_account_kubeconfig(self, account, namespace):
+        """A kubeconfig of the service account, which may do what its roles say and no more."""
+        token = self.kubectl("create", "token", account, "-n", namespace).stdout.strip()
+        return self.write_kubeconfig(
+            self.directory / f"{account}.kubeconfig", {"token": token})
 
 
 def build_programs(programs):
@@ -302,6 +373,11 @@ def stop_processes(directory, children=None):
         pid_file.unlink()
 
 
+def stop_nodes(directory):
+    for node in directory.glob("node-*"):
+        stop_left_over(node)
+
+
 def running(pid, program):
     """Whether `pid` still is `program`: the number may have been given to somebody else since."""
     try:
@@ -320,6 +396,7 @@ def parse(arguments):
         p.add_argument("--dir", help="where the state goes, default a temporary directory")
         p.add_argument("--controller-manager", action="store_true")
         p.add_argument("--scheduler", action="store_true")
+        p.add_argument("--node", action="store_true", help="a kubelet, with a controller manager")
         p.add_argument("--flag", action="append", default=[], metavar="PROGRAM:FLAG",
                        help="a further flag, as in kube-apiserver:--v=4; may be repeated")
     run.add_argument("run", nargs="+", metavar="COMMAND", help="after a --")
@@ -329,11 +406,14 @@ def parse(arguments):
 
 
 def main(arguments):
+    from node import Node  # which is built on this module
+
     options = parse(arguments)
     if options.command == "stop":
         directory = pathlib.Path(options.dir)
         if not (directory / "kubeconfig").exists():
             raise ClusterError(f"{directory} holds no cluster")
+        stop_nodes(directory)
         stop_processes(directory)
         shutil.rmtree(directory)
         return 0
@@ -341,12 +421,16 @@ def main(arguments):
     for flag in options.flag:
         program, _, value = flag.partition(":")
         flags.setdefault(program, []).append(value)
-    cluster = Cluster(options.dir, options.controller_manager, options.scheduler, flags)
-    if options.command == "start":
-        cluster.start()
-        print(cluster.directory)
-        return 0
-    with cluster:
+    cluster = Cluster(options.dir, options.controller_manager or options.node, options.scheduler,
+                      flags)
+    with contextlib.ExitStack() as running:
+        running.enter_context(cluster)
+        if options.node:
+            running.enter_context(Node(cluster))
+        if options.command == "start":
+            running.pop_all()
+            print(cluster.directory)
+            return 0
         return subprocess.run(options.run, env=cluster.environment()).returncode
 
 

@@ -8,16 +8,12 @@ deploy/scheduler/rbac.yaml. There is no kubelet: a thread of this test says of b
 run, and ends them when they are deleted. The scenarios must leave nothing behind.
 """
 
-import http.client
-import json
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
-import time
 
-from cluster import REPOSITORY, Cluster, ClusterError, exit_on_sigterm, free_ports
+from cluster import REPOSITORY, Cluster, ClusterError, exit_on_sigterm
+from programs import Scheduler, deploy
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "clients"))
 
@@ -45,10 +41,6 @@ SKIPPED_TEXTS = {
     r"\btimes: ": "it counts events, of which the cluster's own controllers cause more",
     r"\bnamespace: default\b": "it names a namespace; on a live cluster it has one of its own",
 }
-DEADLINE_S = 60
-STOP_DEADLINE_S = 15
-CONFIGURATION = pathlib.Path(__file__).resolve().parent / "scheduler.yaml"
-NAMESPACE = "koordinator-system"
 LEFT_BEHIND = "nodes,priorityclasses,crds,persistentvolumes,storageclasses"
 
 
@@ -60,77 +52,6 @@ class Nodes(Kubelet):
 
     def _is_mine(self, pod):
         return bool(pod.get("spec", {}).get("nodeName"))
-
-
-class Scheduler:
-    """koord-scheduler as it is deployed: by token, and with no right but those of its role."""
-
-    def __init__(self, program, cluster):
-        self.port, = free_ports(1)
-        self.log = cluster.directory / "koord-scheduler.log"
-        kubeconfig = self._make_kubeconfig(cluster)
-        with open(self.log, "wb") as log:
-            self._child = subprocess.Popen(
-                [program, f"--config={CONFIGURATION}", f"--kubeconfig={kubeconfig}", "--address=127.0.0.1",
-                 f"--port={self.port}", "--secure-port=0", "--v=2"],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    def __enter__(self):
-        try:
-            self._wait()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        if self._child.poll() is None:
-            self._child.terminate()
-        try:
-            self._child.wait(STOP_DEADLINE_S)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
-
-    def stop(self):
-        """Ends it as an administrator would; it must hand its lease back and end well."""
-        self.__exit__()
-        if self._child.returncode != 0:
-            raise ClusterError(f"koord-scheduler ended with {self._child.returncode}\n{self.end()}")
-
-    def refusals(self):
-        """What the API server forbade it."""
-        return sorted(set(re.findall(r".*is forbidden: User.*", self.log.read_text())))
-
-    def end(self):
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
-
-    def _make_kubeconfig(self, cluster):
-        token = cluster.kubectl("create", "token", "koord-scheduler", "-n", NAMESPACE).stdout
-        config = json.loads(cluster.kubeconfig.read_text())
-        config["users"][0]["user"] = {"token": token.strip()}
-        path = cluster.directory / "koord-scheduler.kubeconfig"
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(config))
-        return path
-
-    def _wait(self):
-        end = time.monotonic() + DEADLINE_S
-        while not self._leads():
-            if self._child.poll() is not None or time.monotonic() > end:
-                raise ClusterError(f"koord-scheduler does not lead\n{self.end()}")
-            time.sleep(0.1)
-
-    def _leads(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-        try:
-            connection.request("GET", "/metrics")
-            metrics = connection.getresponse().read().decode()
-            return 'leader_election_master_status{name="koord-scheduler"} 1' in metrics
-        except OSError:
-            return False
-        finally:
-            connection.close()
 
 
 def why_not(path, name, document):
@@ -161,12 +82,6 @@ def without_skipped(paths, folder):
     return copies
 
 
-def deploy(cluster):
-    cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / "crds")
-    cluster.kubectl("create", "namespace", NAMESPACE)
-    cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / "scheduler")
-
-
 def run(cluster, koord, scheduler, paths):
     deploy(cluster)
     left = "get", LEFT_BEHIND, "-o", "name"
@@ -175,6 +90,7 @@ def run(cluster, koord, scheduler, paths):
     nodes = Nodes(api, "none")
     nodes.start()
     with Scheduler(scheduler, cluster) as running:
+        running.wait_until_leading()
         copies = without_skipped(paths, cluster.directory / "scenarios")
         status = subprocess.run(
             [koord, "test", "--kubeconfig", cluster.kubeconfig, *copies]).returncode

@@ -28,6 +28,7 @@ Command DownCommand(CLI::App& root);
 Command StatusCommand(CLI::App& root);
 Command ExplainCommand(CLI::App& root);
 Command TestCommand(CLI::App& root);
+Command ValidateCommand(CLI::App& root);
 Command VersionCommand(CLI::App& root);
 Command CompletionCommand(CLI::App& root);
 

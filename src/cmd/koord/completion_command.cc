@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "cmd/koord/cli.h"
 #include "localcluster/cluster/local_cluster.h"
+#include "manager/noderesource/explain.h"
 
 namespace koord::cli {
 namespace {
@@ -19,19 +20,39 @@ std::vector<std::string> Options(const CLI::App& command) {
   return names;
 }
 
-// One `case` arm a command, made from the same definitions that parse the command line.
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+// One `case` arm a command, made from the same definitions that parse the command line. Those with
+// commands of their own have an arm for each, found by the two words.
 std::string Cases(const CLI::App& root) {
   std::string cases;
+  const auto add = [&](const std::string& pattern, const CLI::App& command) {
+    cases += "    " + pattern + ") options='" + Join(Options(command), " ") + "' ;;\n";
+  };
   for (const CLI::App* command : root.get_subcommands({})) {
-    cases += "    " + command->get_name() + ") options='" + Join(Options(*command), " ") + "' ;;\n";
+    for (const CLI::App* below : command->get_subcommands({})) {
+      add("'" + command->get_name() + " " + below->get_name() + "'", *below);
+    }
+    add("'" + command->get_name() + " '*", *command);
   }
   return cases;
 }
 
-std::string Commands(const CLI::App& root) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : root.get_subcommands({})) names.push_back(command->get_name());
-  return Join(names, " ");
+std::string Commands(const CLI::App& root) { return Join(CommandNames(root), " "); }
+
+// `case` arms by the command: those that it has of its own.
+std::string BelowCases(const CLI::App& root) {
+  std::string cases;
+  for (const CLI::App* command : root.get_subcommands({})) {
+    const auto names = CommandNames(*command);
+    if (!names.empty())
+      cases += "    " + command->get_name() + ") below='" + Join(names, " ") + "' ;;\n";
+  }
+  return cases;
 }
 
 // What may follow the word before: one `case` arm each, the same in both shells.
@@ -41,6 +62,9 @@ std::string ValueCases() {
          "    --without) values='" +
          Join(localcluster::ComponentNames(), " ") +
          "' ;;\n"
+         "    --resource) values='" +
+         Join(manager::ExplainableResources(), " ") +
+         "' ;;\n"
          "    completion) values='bash zsh' ;;\n";
 }
 
@@ -48,7 +72,7 @@ std::string ValueCases() {
 std::string BashScript(const CLI::App& root) {
   return "_koord() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-         "  local options='' values=''\n"
+         "  local options='' values='' below=''\n"
          "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
          "    COMPREPLY=($(compgen -W '" +
          Commands(root) +
@@ -56,6 +80,13 @@ std::string BashScript(const CLI::App& root) {
          "    return\n"
          "  fi\n"
          "  case ${COMP_WORDS[1]} in\n" +
+         BelowCases(root) +
+         "  esac\n"
+         "  if [ \"$COMP_CWORD\" -eq 2 ] && [ -n \"$below\" ]; then\n"
+         "    COMPREPLY=($(compgen -W \"$below\" -- \"$current\"))\n"
+         "    return\n"
+         "  fi\n"
+         "  case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n" +
          Cases(root) +
          "  esac\n"
          "  case $previous in\n" +
@@ -80,8 +111,15 @@ std::string ZshScript(const CLI::App& root) {
          Commands(root) +
          "\n    return\n"
          "  fi\n"
-         "  local command=${words[2]} previous=${words[CURRENT-1]} options='' values=''\n"
-         "  case $command in\n" +
+         "  local previous=${words[CURRENT-1]} options='' values='' below=''\n"
+         "  case ${words[2]} in\n" +
+         BelowCases(root) +
+         "  esac\n"
+         "  if (( CURRENT == 3 )) && [[ -n $below ]]; then\n"
+         "    compadd -- ${=below}\n"
+         "    return\n"
+         "  fi\n"
+         "  case \"${words[2]} ${words[3]}\" in\n" +
          Cases(root) +
          "  esac\n"
          "  case $previous in\n" +

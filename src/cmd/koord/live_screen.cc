@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "localcluster/cluster/summary.h"
+#include "localcluster/cluster/summary_text.h"
 
 namespace koord::cli {
 namespace {
@@ -12,12 +12,6 @@ namespace {
 constexpr Duration kReadyCheck = std::chrono::milliseconds(20);
 constexpr Duration kLiveInterval = std::chrono::seconds(1);
 constexpr Duration kPlainInterval = std::chrono::seconds(10);
-
-std::string PlainLine(const localcluster::Summary& summary) {
-  return fmt::format("nodes {}/{} ready, pods {} running, {} pending, {} failed",
-                     summary.ready_nodes(), summary.nodes.size(), summary.pods.running,
-                     summary.pods.pending, summary.pods.failed);
-}
 
 }  // namespace
 
@@ -40,7 +34,7 @@ void LiveScreen::Refresh() {
   const localcluster::Summary summary = cluster_.Summarize();
   if (live_) {
     Redraw(localcluster::FormatSummary(summary));
-  } else if (std::string line = PlainLine(summary); line != last_) {
+  } else if (std::string line = localcluster::FormatLine(summary); line != last_) {
     std::fprintf(stderr, "%s\n", line.c_str());
     last_ = std::move(line);
   }
@@ -51,6 +45,8 @@ void LiveScreen::Redraw(const std::vector<std::string>& lines) {
   std::string text;
   if (drawn_ > 0) text = fmt::format("\033[{}A", drawn_);
   for (const std::string& line : lines) text += "\r\033[2K" + line + "\n";
+  // What was longer before ends here.
+  text += "\033[J";
   std::fputs(text.c_str(), stderr);
   drawn_ = lines.size();
 }

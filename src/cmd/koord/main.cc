@@ -15,7 +15,9 @@ constexpr char kDescription[] =
     "  koord up                       start a cluster of 20 simulated nodes here\n"
     "  koord test tests/scenarios     check scenarios, each in a fresh cluster\n"
     "  koord status                   what the running cluster is doing\n"
-    "  koord explain pod NS/NAME      why a pod is pending, or why it is where it is";
+    "  koord explain pod NS/NAME      why a pod is pending, or why it is where it is\n"
+    "  koord explain node NODE        why a node lends as much as it does\n"
+    "  koord validate -f FILE         what is wrong with manifests and configuration files";
 
 std::vector<std::string> CommandNames(const CLI::App& root) {
   std::vector<std::string> names;
@@ -31,25 +33,33 @@ std::vector<std::string> OptionNames(const CLI::App& command) {
   return names;
 }
 
+// The command that the user has come to: koord, koord explain, koord explain pod.
+const CLI::App& Innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : Innermost(*chosen.front());
+}
+
+std::string PathTo(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? app.get_name() : PathTo(*parent) + " " + app.get_name();
+}
+
 // CLI11 says what is wrong; a person also wants to know what to do about it.
 int ReportUsage(const CLI::App& root, const CLI::ParseError& error, int argc, char** argv) {
-  const auto chosen = root.get_subcommands();
-  const CLI::App& at = chosen.empty() ? root : *chosen.front();
+  const CLI::App& at = Innermost(root);
   std::fprintf(stderr, "koord: %s\n", error.what());
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool option = word.starts_with("--");
     const std::string name = word.substr(0, word.find('='));
-    const auto candidates = option ? OptionNames(at) : CommandNames(root);
+    const auto candidates = option ? OptionNames(at) : CommandNames(at);
     if (std::find(candidates.begin(), candidates.end(), name) != candidates.end()) continue;
-    if (!option && !chosen.empty()) continue;
     if (const auto suggestion = Suggest(name, candidates)) {
       std::fprintf(stderr, "Did you mean %s?\n", suggestion->c_str());
       break;
     }
   }
-  const std::string path = chosen.empty() ? "koord" : "koord " + at.get_name();
-  std::fprintf(stderr, "'%s --help' lists what it takes.\n", path.c_str());
+  std::fprintf(stderr, "'%s --help' lists what it takes.\n", PathTo(at).c_str());
   return kUsage;
 }
 
@@ -58,8 +68,8 @@ int Main(int argc, char** argv) {
   root.require_subcommand(0, 1);
   root.set_help_flag("-h,--help", "print this help");
   const std::vector<Command> commands{
-      UpCommand(root),   DownCommand(root),    StatusCommand(root),    ExplainCommand(root),
-      TestCommand(root), VersionCommand(root), CompletionCommand(root)};
+      UpCommand(root),   DownCommand(root),     StatusCommand(root),  ExplainCommand(root),
+      TestCommand(root), ValidateCommand(root), VersionCommand(root), CompletionCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

@@ -9,7 +9,7 @@
 #include "kube/resources.h"
 #include "kube/yaml.h"
 #include "localcluster/apiserver/object_text.h"
-#include "localcluster/cluster/summary.h"
+#include "localcluster/cluster/summary_text.h"
 
 namespace koord::cli {
 namespace {

@@ -124,6 +124,7 @@ Command UpCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("up", "run a whole cluster in this process until Ctrl-C");
   app->footer(
       "  koord up\n"
+      "  koord up --demo --speed 240                     # co-location: a day in six minutes\n"
       "  koord up --nodes 1000 --in-memory\n"
       "  koord up --node-shape cpu=64,memory=256Gi,numa=2,smt=2,gpu=8 --load spike --speed 60");
   auto options = std::make_shared<Options>();
@@ -137,8 +138,11 @@ Command UpCommand(CLI::App& root) {
       ->take_all();
   app->add_flag("--adopt-nodes", server.cluster.adopt_nodes,
                 "also simulate the Node objects that clients create");
-  app->add_flag("--koordlet", server.cluster.koordlet,
-                "run koordlet on simulated nodes with pods: NodeSLOs suppress, burst and evict");
+  app->add_option(
+         "--manager-flag", server.cluster.manager_flags,
+         "a flag for koord-manager, such as --manager-flag=--feature-gates=MultiQuotaTree=true. "
+         "Repeat for several")
+      ->take_all();
   app->add_option("--load", server.cluster.load,
                   "what pods use over time: flat, diurnal, spike, or trace=FILE.csv")
       ->capture_default_str();
@@ -150,6 +154,8 @@ Command UpCommand(CLI::App& root) {
   app->add_option("--speed", server.speed, "how fast the cluster's time passes")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 10'000.0));
+  app->add_flag("--demo", server.cluster.demo,
+                "also run services and batch jobs that share the nodes: examples/colocation");
   app->add_option("--without", options->without,
                   "components to leave out, so that they can be run by hand")
       ->delimiter(',');

@@ -11,7 +11,10 @@ ObjectWriter::~ObjectWriter() { *alive_ = false; }
 
 void ObjectWriter::Create(const kube::Json& object) {
   if (busy_) return;
-  client_.Create(resource_, "", object, {}, Answered("create"));
+  // Kubernetes takes no object of a custom kind that does not say what it is.
+  kube::json::object typed{{"apiVersion", resource_.api_version()}, {"kind", resource_.kind}};
+  for (const auto& [key, value] : object.as_object()) typed[key] = value;
+  client_.Create(resource_, "", typed, {}, Answered("create"));
 }
 
 void ObjectWriter::Patch(const kube::Json& patch, const std::string& subresource) {

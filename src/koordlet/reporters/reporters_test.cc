@@ -80,6 +80,8 @@ TEST_F(ReportersTest, TopologyIsCreatedThenChangedWhereItDiffers) {
   reporter.SetObject(nullptr);
   loop_.Advance(3s);
   EXPECT_EQ(Next(), "POST /apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies");
+  EXPECT_EQ(kube::FindString(Body(), {"kind"}), "NodeResourceTopology");
+  EXPECT_EQ(kube::FindString(Body(), {"apiVersion"}), "topology.node.k8s.io/v1alpha1");
   auto stored =
       std::make_shared<api::NodeResourceTopology>(*kube::Decode<api::NodeResourceTopology>(Body()));
   stored->metadata.resource_version = "1";

@@ -1,6 +1,7 @@
 #pragma once
 #include <absl/container/btree_map.h>
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "kube/client/client.h"
 #include "kube/client/resource_version.h"
 #include "kube/codec.h"
+#include "kube/objects/meta.h"
 #include "kube/resource.h"
 
 // A local, always current copy of a collection: list in pages, watch, resume, relist when history
@@ -58,43 +60,34 @@ class Reflector {
   std::unique_ptr<Impl> impl_;
 };
 
-// The typed half. T is a described struct (codec.h) with a member `metadata` of type ObjectMeta.
-// Each object is decoded once and shared; an object that cannot be decoded is logged, left out (or
-// stays as it was last readable) and harms no other.
-template <class T>
-class Informer final : private Reflector::Sink {
+// The copy with its indexes and handlers: one piece of code for all types of objects, so that an
+// informer of one more type costs the build next to nothing.
+class ObjectCopy final : private Reflector::Sink {
  public:
-  using Ptr = std::shared_ptr<const T>;
-
-  // `before` is null for an addition, `after` for a deletion (also one noticed only by a relist).
-  // An object that was deleted and made anew under its name is a deletion and an addition, even if
-  // the moment in between was missed. The copy already shows the change when a handler runs; after
-  // a relist it shows all changes, and deletions are told first. Handlers run in the order in which
-  // they were added; one that is added late first sees every object as an addition.
+  using Ptr = std::shared_ptr<const void>;
+  using Objects = absl::btree_map<ObjectKey, Ptr>;
   using Handler = std::function<void(const Ptr& before, const Ptr& after)>;
-  using IndexFunction = std::function<std::vector<std::string>(const T&)>;
+  using IndexFunction = std::function<std::vector<std::string>(const void*)>;
+  struct Type {
+    StatusOr<Ptr> (*decode)(const Json&);
+    const ObjectMeta& (*metadata)(const void*);
+  };
 
-  Informer(Client& client, Resource resource, InformerOptions options = {});
+  ObjectCopy(Client& client, Resource resource, InformerOptions options, Type type);
 
   void AddHandler(Handler handler);
-  // Objects under a name of the caller's choosing, e.g. pods by node. Add before Start.
   void AddIndex(std::string name, IndexFunction function);
-  // Runs `callback` when the first list is complete and delivered; at once if it is.
   void WhenSynced(std::function<void()> callback);
   void Start();
   void Stop();
-  // Lists once more and runs `callback` when all that had happened before this call was delivered.
-  // A watch alone never tells how far behind it is.
   void Relist(std::function<void()> callback);
 
-  bool synced() const { return synced_; }  // the first list is complete and delivered
+  bool synced() const { return synced_; }
   Ptr Get(const ObjectKey& key) const;
-  std::vector<Ptr> List() const;  // in key order
-  std::vector<Ptr> ByIndex(const std::string& index, const std::string& value) const;  // key order
-  size_t size() const { return objects_.size(); }
+  const Objects& objects() const { return objects_; }
+  const Objects& ByIndex(std::string_view index, std::string_view value) const;
 
  private:
-  using Objects = absl::btree_map<ObjectKey, Ptr>;
   struct Index {
     IndexFunction function;
     std::map<std::string, Objects, std::less<>> entries;
@@ -107,6 +100,7 @@ class Informer final : private Reflector::Sink {
   void Upsert(Json object) override;
   void Remove(const Json& last) override;
 
+  const ObjectMeta& Metadata(const Ptr& object) const { return type_.metadata(object.get()); }
   Ptr DecodeOrLog(const Json& object) const;
   Objects DecodeAll(const std::vector<Json>& objects) const;
   void Store(const ObjectKey& key, const Change& change);
@@ -116,15 +110,84 @@ class Informer final : private Reflector::Sink {
 
   const Resource resource_;
   const Duration resync_;
+  const Type type_;
   Objects objects_;
-  std::map<std::string, Index> indexes_;
-  std::vector<Handler> handlers_;
+  std::map<std::string, Index, std::less<>> indexes_;
+  std::deque<Handler> handlers_;  // stay where they are when a handler adds another
   std::vector<std::function<void()>> when_synced_, when_relisted_;
   bool synced_ = false;
   Timer resync_timer_;
   Reflector reflector_;
 };
 
-}  // namespace koord::kube
+// The typed face. T is a described struct (codec.h) with a member `metadata` of type ObjectMeta.
+// Each object is decoded once and shared; an object that cannot be decoded is logged, left out (or
+// stays as it was last readable) and harms no other.
+template <class T>
+class Informer {
+ public:
+  using Ptr = std::shared_ptr<const T>;
 
-#include "kube/client/informer_impl.h"
+  // `before` is null for an addition, `after` for a deletion (also one noticed only by a relist).
+  // An object that was deleted and made anew under its name is a deletion and an addition, even if
+  // the moment in between was missed. The copy already shows the change when a handler runs; after
+  // a relist it shows all changes, and deletions are told first. Handlers run in the order in which
+  // they were added; one that is added late first sees every object as an addition.
+  using Handler = std::function<void(const Ptr& before, const Ptr& after)>;
+  using IndexFunction = std::function<std::vector<std::string>(const T&)>;
+
+  Informer(Client& client, Resource resource, InformerOptions options = {})
+      : copy_(client, std::move(resource), std::move(options),
+              {.decode = &DecodeObject, .metadata = &MetadataOf}) {}
+
+  void AddHandler(Handler handler) {
+    copy_.AddHandler([handler = std::move(handler)](const ObjectCopy::Ptr& before,
+                                                    const ObjectCopy::Ptr& after) {
+      handler(Typed(before), Typed(after));
+    });
+  }
+  // Objects under a name of the caller's choosing, e.g. pods by node. Add before Start.
+  void AddIndex(std::string name, IndexFunction function) {
+    copy_.AddIndex(std::move(name), [function = std::move(function)](const void* object) {
+      return function(*static_cast<const T*>(object));
+    });
+  }
+  // Runs `callback` when the first list is complete and delivered; at once if it is.
+  void WhenSynced(std::function<void()> callback) { copy_.WhenSynced(std::move(callback)); }
+  void Start() { copy_.Start(); }
+  void Stop() { copy_.Stop(); }
+  // Lists once more and runs `callback` when all that had happened before this call was delivered.
+  // A watch alone never tells how far behind it is.
+  void Relist(std::function<void()> callback) { copy_.Relist(std::move(callback)); }
+
+  bool synced() const { return copy_.synced(); }  // the first list is complete and delivered
+  Ptr Get(const ObjectKey& key) const { return Typed(copy_.Get(key)); }
+  std::vector<Ptr> List() const { return Typed(copy_.objects()); }                  // in key order
+  std::vector<Ptr> ByIndex(std::string_view index, std::string_view value) const {  // key order
+    return Typed(copy_.ByIndex(index, value));
+  }
+  size_t size() const { return copy_.objects().size(); }
+
+ private:
+  static StatusOr<ObjectCopy::Ptr> DecodeObject(const Json& object) {
+    auto typed = std::make_shared<T>();
+    RETURN_IF_ERROR(Codec<T>::Read(object, *typed));
+    return ObjectCopy::Ptr(std::move(typed));
+  }
+  static const ObjectMeta& MetadataOf(const void* object) {
+    return static_cast<const T*>(object)->metadata;
+  }
+  static Ptr Typed(ObjectCopy::Ptr object) {
+    return std::static_pointer_cast<const T>(std::move(object));
+  }
+  static std::vector<Ptr> Typed(const ObjectCopy::Objects& objects) {
+    std::vector<Ptr> list;
+    list.reserve(objects.size());
+    for (const auto& [key, object] : objects) list.push_back(Typed(object));
+    return list;
+  }
+
+  ObjectCopy copy_;
+};
+
+}  // namespace koord::kube

@@ -17,17 +17,8 @@
 namespace koord::kube {
 namespace {
 
-struct Meta {
-  std::string name, ns, uid, resource_version;
-  static void Fields(auto& self, auto&& field) {
-    field("name", self.name);
-    field("namespace", self.ns);
-    field("uid", self.uid);
-    field("resourceVersion", self.resource_version);
-  }
-};
 struct Thing {
-  Meta metadata;
+  ObjectMeta metadata;
   static void Fields(auto& self, auto&& field) { field("metadata", self.metadata); }
 };
 

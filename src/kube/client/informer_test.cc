@@ -19,18 +19,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-struct Meta {
-  std::string name, ns, uid, resource_version;
-  static void Fields(auto& self, auto&& field) {
-    field("name", self.name);
-    field("namespace", self.ns);
-    field("uid", self.uid);
-    field("resourceVersion", self.resource_version);
-  }
-};
-
 struct Thing {
-  Meta metadata;
+  ObjectMeta metadata;
   std::string node;
   static void Fields(auto& self, auto&& field) {
     field("metadata", self.metadata);

@@ -46,20 +46,6 @@ bool IsTransportError(const Status& status) {
 
 }  // namespace
 
-namespace informer_internal {
-
-ObjectKey KeyOf(const Json& object) {
-  return {std::string(FindString(object, {"metadata", "namespace"})),
-          std::string(FindString(object, {"metadata", "name"}))};
-}
-
-void LogUndecodable(const Resource& resource, const ObjectKey& key, const Status& error) {
-  LOG_ERROR("Skipping an object that cannot be decoded", {"resource", resource.qualified()},
-            {"object", key.ToString()}, {"err", error});
-}
-
-}  // namespace informer_internal
-
 // Always in one of four states: waiting for a list page, reading a streamed list, reading a watch,
 // or pausing before the next of these.
 class Reflector::Impl {
@@ -200,7 +186,7 @@ class Reflector::Impl {
       SetWatchGuard();
       return sink_.Replace(std::move(objects));
     }
-    ObjectKey key = informer_internal::KeyOf(object);
+    ObjectKey key = ObjectKeyOf(object);
     if (type == "DELETED") {
       initial_.erase(key);
     } else {
@@ -280,7 +266,7 @@ class Reflector::Impl {
     const std::string_view version = VersionOf(object);
     if (IsOlderVersion(version, last_version_)) {
       LOG_WARNING("Dropping a watch event from the past", {"resource", resource_.qualified()},
-                  {"object", informer_internal::KeyOf(object).ToString()}, {"version", version},
+                  {"object", ObjectKeyOf(object).ToString()}, {"version", version},
                   {"seen", last_version_});
       return;
     }

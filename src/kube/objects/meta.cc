@@ -2,6 +2,11 @@
 
 namespace koord::kube {
 
+ObjectKey ObjectKeyOf(const Json& object) {
+  return {std::string(FindString(object, {"metadata", "namespace"})),
+          std::string(FindString(object, {"metadata", "name"}))};
+}
+
 const OwnerReference* ControllerOf(const ObjectMeta& meta) {
   for (const OwnerReference& owner : meta.owner_references) {
     if (owner.controller.value_or(false)) return &owner;

@@ -91,11 +91,11 @@ class ApiServer::Impl {
     if (!world.namespace_labels) {
       world.namespace_labels = [this](std::string_view ns) { return NamespaceLabels(core_, ns); };
     }
-    if (!world.resolve) {
-      world.resolve = [this](const ServiceReference& service) {
-        return ResolveService(core_, service);
-      };
-    }
+    world.resolve = [this, known = std::move(world.resolve)](const ServiceReference& service) {
+      StatusOr<Endpoint> endpoint = NotFound("nobody knows it");
+      if (known) endpoint = known(service);
+      return absl::IsNotFound(endpoint.status()) ? ResolveService(core_, service) : endpoint;
+    };
     return world;
   }
 

@@ -28,7 +28,8 @@ class ApiServer final : public kube::HttpHandler {
     uint64_t seed = 1;  // of uids, generated names and watch time-outs
     std::string git_version = "v1.35.0+koordinator";
     std::string address = "127.0.0.1:6443";  // as discovery tells it
-    // How webhooks are reached; without a transport they cannot be.
+    // How webhooks are reached; without a transport they cannot be. What it cannot resolve
+    // (NotFound), Service and Endpoints objects do.
     WebhookEnvironment webhooks;
     // Makes a token for a ServiceAccount as TokenRequest.spec asks. Null: tokens are not offered.
     std::function<StatusOr<std::string>(const kube::Json& account, const kube::Json& spec)>

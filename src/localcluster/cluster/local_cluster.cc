@@ -9,25 +9,35 @@
 #include "kube/client/in_process_transport.h"
 #include "localcluster/apiserver/storage/store.h"
 #include "localcluster/cluster/definitions.h"
+#include "localcluster/cluster/local_manager.h"
+#include "localcluster/cluster/manager_manifests.h"
 #include "localcluster/cluster/service_proxy.h"
 #include "localcluster/controllers/controller_manager.h"
 #include "localcluster/controllers/volumes/default_class.h"
+#include "localcluster/demo/demo.h"
 #include "localcluster/nodes/koordlet/node_koordlets.h"
 #include "localcluster/nodes/simulated_nodes.h"
 #include "localcluster/scheduling/local_scheduler.h"
 #include "localcluster/shared/shared_informers.h"
-#include "manager/app/manager_app.h"
 
 namespace koord::localcluster {
 namespace {
 
 constexpr char kControllers[] = "controllers";
+constexpr char kKoordlet[] = "koordlet";
 constexpr char kManager[] = "manager";
 constexpr char kScheduler[] = "scheduler";
 constexpr char kNodes[] = "nodes";
+constexpr char kWebhooks[] = "webhooks";
 
-// Where a client of the API server reaches it, by the service's proxy.
-const kube::ObjectKey kManagerService{"koordinator-system", "koord-manager"};
+constexpr Duration kDemoCheck = std::chrono::milliseconds(100);
+
+// The scheduler as others see it: some annotations are refused from anyone else.
+kube::UserInfo SchedulerUser() {
+  return {.name = "system:serviceaccount:koordinator-system:koord-scheduler",
+          .groups = {"system:serviceaccounts", "system:serviceaccounts:koordinator-system",
+                     "system:authenticated"}};
+}
 
 class LocalClusterImpl final : public LocalCluster {
  public:
@@ -41,11 +51,14 @@ class LocalClusterImpl final : public LocalCluster {
         transport_(std::make_shared<kube::InProcessTransport>(loop, server_)),
         client_(loop, transport_, ClientOptions("koord-controllers")),
         reports_(loop, transport_, ClientOptions("koord-nodes")),
-        placements_(loop, transport_, ClientOptions("koord-scheduler")),
+        placements_(loop,
+                    std::make_shared<kube::InProcessTransport>(loop, server_, SchedulerUser()),
+                    ClientOptions("koord-scheduler")),
         policies_(loop, transport_, ClientOptions("koordinator-manager")),
         informers_(client_, options_.seed),
         recorders_(client_, options_.seed),
-        context_{client_, informers_, random_, recorders_} {}
+        context_{client_, informers_, random_, recorders_},
+        demo_timer_(loop) {}
 
   Status Start() {
     if (Runs(kControllers)) controllers_.emplace(context_, options_.seed);
@@ -55,8 +68,9 @@ class LocalClusterImpl final : public LocalCluster {
                                           options_.seed, options_.scheduler));
       proxy_.Register(kSchedulerService, scheduler_api_);
     }
-    if (Runs(kManager)) MakeManager();
+    if (Runs(kManager)) RETURN_IF_ERROR(MakeManager());
     if (Runs(kNodes)) RETURN_IF_ERROR(MakeNodes());
+    if (options_.demo) RETURN_IF_ERROR(MakeDemo());
     InstallDefinitions(client_, scope_.Wrap([this](Status status) { OnDefined(status); }));
     return absl::OkStatus();
   }
@@ -67,7 +81,7 @@ class LocalClusterImpl final : public LocalCluster {
 
   bool ready() override {
     return started_ && informers_.synced() && (!nodes_ || nodes_->ready()) &&
-           (!scheduler_ || scheduler_->synced()) && (!manager_ || manager_->synced());
+           (!scheduler_ || scheduler_->synced()) && (!manager_ || manager_->ready());
   }
 
   bool quiet() override {
@@ -88,17 +102,38 @@ class LocalClusterImpl final : public LocalCluster {
           return true;
         });
     if (!status.ok()) LOG_ERROR("Could not read node metrics", {"err", status});
+    if (koordlets_) builder.SetProtection(koordlets_->protection());
     return std::move(builder).Build();
   }
 
-  void Shutdown() override { server_.Shutdown(); }
+  void Shutdown() override {
+    if (manager_) manager_->Stop();
+    server_.Shutdown();
+  }
 
  private:
   bool Runs(std::string_view component) const { return !options_.without.contains(component); }
 
-  apiserver::ApiServer::Options ServerOptions() const {
+  apiserver::ApiServer::Options ServerOptions() {
     apiserver::ApiServer::Options options = options_.api;
     options.seed = options_.seed;
+    options.webhooks.resolve = [this](const apiserver::ServiceReference& service) {
+      return manager_ ? manager_->Resolve(service) : NotFound("no manager");
+    };
+    options.webhooks.is_needless = [this](const apiserver::ServiceReference& service,
+                                          std::string_view path,
+                                          const apiserver::AdmissionRequest& request) {
+      return manager_ && manager_->IsNeedless(service, path, request);
+    };
+    options.webhooks.transport =
+        [this, next = options_.api.webhooks.transport](
+            const apiserver::WebhookTarget& target) -> StatusOr<std::shared_ptr<kube::Transport>> {
+      if (manager_) {
+        if (auto direct = manager_->DirectTransport(target)) return direct;
+      }
+      if (next) return next(target);
+      return Unavailable("this server has no way to call webhooks");
+    };
     return options;
   }
 
@@ -106,37 +141,70 @@ class LocalClusterImpl final : public LocalCluster {
     return {.user_agent = std::move(user_agent), .qps = 0};
   }
 
-  // The only one, so that it need not be elected.
-  void MakeManager() {
-    manager::ManagerApp::Options options;
-    options.seed = options_.seed;
-    options.api = &manager_api_;
-    manager_.emplace(policies_, std::move(options));
+  Status MakeManager() {
+    // Whoever runs a scheduler by hand gives it the admin's kubeconfig.
+    const LocalManager::Options options{.flags = options_.manager_flags,
+                                        .webhooks = Runs(kWebhooks),
+                                        .trust_admin = !Runs(kScheduler),
+                                        .seed = options_.seed,
+                                        .sockets = options_.sockets};
+    ASSIGN_OR_RETURN(manager_, LocalManager::Make(policies_, manager_api_, options));
     proxy_.Register(kManagerService, manager_api_);
+    return absl::OkStatus();
   }
 
   Status MakeNodes() {
     SimulatedNodesOptions options;
     ASSIGN_OR_RETURN(options.nodes, PlanNodes(options_.nodes, options_.shapes));
-    RETURN_IF_ERROR(options.load.SetDefault(options_.load));
+    LoadModels load;
+    RETURN_IF_ERROR(load.SetDefault(options_.load));
     options.adopt = options_.adopt_nodes;
     options.make_node_metrics = !manager_;
     options.seed = options_.seed;
-    if (options_.koordlet) {
-      koordlets_.emplace(reports_, informers_, options.load, options_.seed);
+    if (Runs(kKoordlet)) {
+      koordlets_.emplace(reports_, informers_, std::move(load), options_.seed);
       options.agents = &*koordlets_;
     }
     nodes_.emplace(context_, reports_, std::move(options));
     return absl::OkStatus();
   }
 
+  Status MakeDemo() {
+    demo_.emplace(client_, informers_);
+    return demo_->Load();
+  }
+
+  // Its services are as many as the nodes have room for.
+  void StartDemo() {
+    if (ready()) return demo_->Start();
+    demo_timer_.Set(kDemoCheck, [this] { StartDemo(); });
+  }
+
   void OnDefined(const Status& status) {
     if (!status.ok()) LOG_ERROR("Could not install the custom resources", {"err", status});
-    EnsureStorageClass(client_, scope_.Wrap([this](Status status) { OnPrepared(status); }));
+    EnsureStorageClass(client_, scope_.Wrap([this](Status status) { OnStorageClass(status); }));
+  }
+
+  void OnStorageClass(const Status& status) {
+    if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
+    const std::function<void(Status)> prepared =
+        scope_.Wrap([this](Status status) { OnPrepared(status); });
+    if (manager_ && manager_->has_webhooks()) return InstallWebhooks(client_, prepared);
+    RemoveWebhooks(client_, scope_.Wrap([this, prepared](Status status) {
+      if (!status.ok() || !manager_) return prepared(status);
+      InstallManagerNamespace(client_, prepared);
+    }));
   }
 
   void OnPrepared(const Status& status) {
-    if (!status.ok()) LOG_ERROR("Could not create a storage class", {"err", status});
+    if (!status.ok()) LOG_ERROR("Could not prepare webhooks", {"err", status});
+    if (!manager_) return StartOthers();
+    // Webhooks of an earlier run may be in force: nobody should create pods before they are
+    // answered again.
+    manager_->Start([this] { StartOthers(); });
+  }
+
+  void StartOthers() {
     informers_.Start();
     if (controllers_) controllers_->Start();
     if (koordlets_) koordlets_->Start();
@@ -145,11 +213,8 @@ class LocalClusterImpl final : public LocalCluster {
       scheduler_->Watch();
       scheduler_->Lead();
     }
-    if (manager_) {
-      manager_->Watch();
-      manager_->Lead();
-    }
     started_ = true;
+    if (demo_) StartDemo();
   }
 
   const LocalClusterOptions options_;
@@ -169,9 +234,11 @@ class LocalClusterImpl final : public LocalCluster {
   component::ComponentApi scheduler_api_;
   std::unique_ptr<scheduler::SchedulerApp> scheduler_;
   component::ComponentApi manager_api_;
-  std::optional<manager::ManagerApp> manager_;
+  std::unique_ptr<LocalManager> manager_;
   std::optional<NodeKoordlets> koordlets_;
   std::optional<SimulatedNodes> nodes_;
+  std::optional<Demo> demo_;
+  Timer demo_timer_;
   bool started_ = false;
   Scope scope_;
 };
@@ -179,7 +246,8 @@ class LocalClusterImpl final : public LocalCluster {
 }  // namespace
 
 const std::vector<std::string>& ComponentNames() {
-  static const std::vector<std::string> kNames{kControllers, kManager, kNodes, kScheduler};
+  static const std::vector<std::string> kNames{kControllers, kKoordlet,  kManager,
+                                               kNodes,       kScheduler, kWebhooks};
   return kNames;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/asio_loop.h"
 #include "base/event_loop.h"
 #include "base/status.h"
 #include "kube/client/client.h"
@@ -26,10 +27,14 @@ struct LocalClusterOptions {
   std::string load = "diurnal";
   // Scenarios bring their own Node objects: those are simulated too.
   bool adopt_nodes = false;
-  // Whether koordlet runs on simulated nodes, so that NodeSLOs are enforced.
-  bool koordlet = false;
+  // Services and batch jobs to look at: see Demo.
+  bool demo = false;
   // How pods are placed; nothing: as LocalSchedulerConfiguration says.
   std::optional<scheduler::SchedulerConfiguration> scheduler;
+  // What koord-manager is told on its command line.
+  std::vector<std::string> manager_flags;
+  // With it, webhooks are called over HTTPS. Without it they are called in this process.
+  AsioLoop* sockets = nullptr;
   // What needs sockets or keys: addresses, webhook transports, service account tokens.
   apiserver::ApiServer::Options api = {};
   // The database can no longer be written: nothing is acknowledged any more.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -17,11 +18,14 @@
 #include "localcluster/apiserver/serving/certificates.h"
 #include "localcluster/apiserver/serving/service_account_tokens.h"
 #include "localcluster/cluster/data_directory.h"
+#include "localcluster/cluster/kept_date.h"
 
 namespace koord::localcluster {
 namespace {
 
 using apiserver::ServiceAccountTokens;
+
+constexpr Duration kReadyCheck = std::chrono::milliseconds(20);
 
 // What TokenRequest.spec asks for, as claims.
 ServiceAccountTokens::Claims ClaimsOf(const kube::Json& account, const kube::Json& spec,
@@ -76,14 +80,19 @@ class LocalServerImpl final : public LocalServer {
       : loop_(loop),
         options_(std::move(options)),
         directory_(std::move(directory)),
-        scaled_(loop, options_.speed) {}
+        date_(loop, directory_.File("date")),
+        ready_timer_(loop),
+        scaled_(loop, std::min(options_.speed, 1.0),
+                options_.in_memory ? loop.clock().Now() : date_.Start()) {}
 
   Status Start() {
     ASSIGN_OR_RETURN(credentials_,
                      apiserver::LoadOrMakeCredentials(directory_.File("pki"), {options_.address},
                                                       loop_.clock().Now()));
     ASSIGN_OR_RETURN(tokens_, ServiceAccountTokens::Make(credentials_->service_account_key));
+    if (!options_.in_memory && options_.speed > 1) date_.Follow(scaled_.clock(), options_.speed);
     RETURN_IF_ERROR(StartCluster());
+    SpeedUpWhenReady();
     authenticator_ = std::make_unique<apiserver::Authenticator>(
         loop_.clock(),
         apiserver::Authenticator::Options{
@@ -102,6 +111,7 @@ class LocalServerImpl final : public LocalServer {
   std::string url() const override { return server_->url(); }
   std::string kubeconfig() const override { return directory_.File("kubeconfig"); }
   void Stop(Task done) override {
+    date_.Stop();
     cluster_->Shutdown();
     server_->Stop(std::move(done));
   }
@@ -113,6 +123,7 @@ class LocalServerImpl final : public LocalServer {
     options.api.webhooks.transport = [this](const apiserver::WebhookTarget& target) {
       return ReachWebhook(loop_, target);
     };
+    options.sockets = &loop_;
     options.api.client_ca = credentials_->ca;
     options.api.issue_token = [this](const kube::Json& account, const kube::Json& spec) {
       return tokens_->Issue(ClaimsOf(account, spec, loop_.clock().Now()));
@@ -124,6 +135,13 @@ class LocalServerImpl final : public LocalServer {
     };
     ASSIGN_OR_RETURN(cluster_, LocalCluster::Start(scaled_, options));
     return absl::OkStatus();
+  }
+
+  // There is much to do at first: time-outs had better be as long as they say.
+  void SpeedUpWhenReady() {
+    if (options_.speed <= 1) return;
+    if (cluster_->ready()) return scaled_.SetSpeed(options_.speed);
+    ready_timer_.Set(kReadyCheck, [this] { SpeedUpWhenReady(); });
   }
 
   Status Listen() {
@@ -155,6 +173,8 @@ class LocalServerImpl final : public LocalServer {
   AsioLoop& loop_;
   LocalServerOptions options_;
   DataDirectory directory_;
+  KeptDate date_;
+  Timer ready_timer_;
   ScaledLoop scaled_;
   std::optional<apiserver::Credentials> credentials_;
   std::unique_ptr<ServiceAccountTokens> tokens_;

@@ -12,8 +12,10 @@
 #include "kube/time.h"
 #include "kube/yaml.h"
 #include "localcluster/cluster/local_cluster.h"
+#include "localcluster/cluster/manager_manifests.h"
 #include "localcluster/cluster/permissions_testing.h"
 #include "manager/app/manager_app.h"
+#include "manager/program/manager_options.h"
 
 namespace koord::localcluster {
 namespace {
@@ -492,8 +494,19 @@ TEST_F(ManagerTest, ItsRoleAllowsWhatItDoesAndNothingElse) {
   Create(api::kNodeResourceTopologies, "",
          "{metadata: {name: a}, topologyPolicies: [None], zones: [{name: node-0, type: Node, "
          "resources: [{name: cpu, capacity: 100, allocatable: 100, available: 100}]}]}");
-  StartManager();
+  Create(kube::kPods, "default",
+         "{metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}");
+  Create(api::kClusterColocationProfiles, "",
+         "{metadata: {name: p, labels: {config.koordinator.sh/controller-managed: 'true'}}, spec: "
+         "{selector: {}, labels: {coloured: 'yes'}}}");
+  Create(api::kElasticQuotaProfiles, "default",
+         "{metadata: {name: p}, spec: {quotaName: root, nodeSelector: {}}}");
+  ManagerApp::Options options;
+  ASSERT_TRUE(options.gates.Set("ColocationProfileController=true").ok());
+  StartManager(options);
   Report("a", "10", "10Gi");
+  Settle();
+  Patch(api::kElasticQuotaProfiles, {"default", "p"}, R"({"spec":{"resourceRatio":"0.5"}})");
   Settle();
   Configure(
       R"({"colocation-config":"{","cpu-burst-config":"{\"clusterStrategy\":{}}",)"
@@ -515,6 +528,42 @@ TEST_F(ManagerTest, ItsRoleAllowsWhatItDoesAndNothingElse) {
                   "update coordination.k8s.io/leases", "patch /events"}));
 }
 
+TEST_F(ManagerTest, TheRoleOfItsWebhooksAllowsWhatTheyDoAndNothingElse) {
+  bool prepared = false;
+  InstallWebhooks(cluster_->client(), [&](const Status& status) {
+    EXPECT_TRUE(status.ok()) << Message(status);
+    prepared = true;
+  });
+  ASSERT_TRUE(loop_.RunUntil([&] { return prepared; }, 10s));
+  client_ = std::make_unique<kube::Client>(
+      loop_, std::make_shared<kube::InProcessTransport>(loop_, *recording_),
+      kube::Client::Options{.qps = 0});
+  auto plan = manager::PlanManager({"--feature-gates=EnablePodEnhancedValidator=true"});
+  ASSERT_TRUE(plan.ok()) << Message(plan.status());
+  plan->app.api = &api_;
+  app_ = std::make_unique<ManagerApp>(*client_, plan->app);
+  manager::webhook::WebhookServer webhooks({*client_, app_->informers()}, api_.metrics(),
+                                           plan->webhooks);
+  webhooks.Start([] {});
+  app_->Watch();
+  ASSERT_TRUE(loop_.RunUntil([&] { return webhooks.Ready().ok(); }, 20s));
+  // Certificates are renewed.
+  loop_.JumpWallClock(std::chrono::hours(24 * 250));
+  loop_.Advance(2min);
+  const std::string folder = std::string(KOORD_SOURCE_DIR) + "/deploy/manager/";
+  const std::set<std::string> used = PermissionsFor(recording_->requests);
+  const std::set<std::string> own = PermissionsIn(folder + "webhooks.yaml");
+  std::set<std::string> allowed = PermissionsIn(folder + "rbac.yaml");
+  allowed.insert(own.begin(), own.end());
+  EXPECT_THAT(used, IsSubsetOf(allowed));
+  // Quotas are read again and written as pods are charged; a namespace is asked for when a pod
+  // comes on its heels.
+  EXPECT_THAT(IdlePermissions(own, used),
+              IsSubsetOf(std::set<std::string>{"get scheduling.sigs.k8s.io/elasticquotas",
+                                               "patch scheduling.sigs.k8s.io/elasticquotas",
+                                               "get /namespaces"}));
+}
+
 // ---- Inside the local cluster
 
 TEST_F(ManagerTest, TheLocalClusterRunsOne) {
@@ -524,9 +573,6 @@ TEST_F(ManagerTest, TheLocalClusterRunsOne) {
   const auto done = [](const StatusOr<Json>& answer) {
     EXPECT_TRUE(answer.ok()) << Message(answer.status());
   };
-  cluster->client().Create(kube::kNamespaces, "",
-                           *kube::ParseYaml("{metadata: {name: koordinator-system}}"), {}, done);
-  loop.Advance(1s);
   cluster->client().Create(
       kube::kConfigMaps, "koordinator-system",
       *kube::ParseYaml("{metadata: {name: slo-controller-config}, data: {colocation-config: "

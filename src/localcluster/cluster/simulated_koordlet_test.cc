@@ -1,6 +1,8 @@
 // koordlet on the simulated nodes of a cluster: what its users see of suppression and eviction.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "api/node_metric.h"
 #include "api/resources.h"
 #include "base/virtual_loop.h"
@@ -22,7 +24,6 @@ class SimulatedKoordletTest : public testing::Test {
     options.nodes = 1;
     options.shapes = {*ParseNodeShape("cpu=16,memory=64Gi,numa=1")};
     options.load = "flat=0.5";
-    options.koordlet = true;
     // The tests say themselves what nodes offer, what is asked of them, and who runs there.
     options.without = {"manager", "scheduler"};
     cluster_ = *LocalCluster::Start(loop_, options);
@@ -111,6 +112,34 @@ TEST_F(SimulatedKoordletTest, ReportsWhatPodsUse) {
   RunService("flat=0.25");
   loop_.Advance(8min);
   EXPECT_NEAR(Cores("service"), 2, 0.1);
+}
+
+TEST_F(SimulatedKoordletTest, NodesWithoutPodsReportAsOftenAsTheirSpecAsks) {
+  bool patched = false;
+  cluster_->client().Patch(
+      api::kNodeMetrics, {"", kNode}, kube::PatchType::kMerge,
+      *kube::ParseYaml("spec: {metricCollectPolicy: {reportIntervalSeconds: 30}}"), {},
+      [&](const StatusOr<Json>& answer) { patched = answer.ok(); });
+  loop_.Advance(5min);
+  ASSERT_TRUE(patched);
+  std::set<std::string> times;
+  for (int i = 0; i < 60; ++i) {
+    times.insert(std::string(
+        kube::FindString(*Get(api::kNodeMetrics, {"", kNode}), {"status", "updateTime"})));
+    loop_.Advance(5s);
+  }
+  EXPECT_NEAR(static_cast<double>(times.size()), 10, 1);
+}
+
+TEST_F(SimulatedKoordletTest, LeavesNodesToOthersThatWriteTheirReports) {
+  bool patched = false;
+  cluster_->client().Patch(
+      kube::kNodes, {"", kNode}, kube::PatchType::kMerge,
+      *kube::ParseYaml("metadata: {annotations: {local.koordinator.sh/report: \"false\"}}"), {},
+      [&](const StatusOr<Json>& answer) { patched = answer.ok(); });
+  loop_.Advance(5min);
+  ASSERT_TRUE(patched);
+  EXPECT_EQ(kube::Find(*Get(api::kNodeMetrics, {"", kNode}), {"status", "updateTime"}), nullptr);
 }
 
 TEST_F(SimulatedKoordletTest, SuppressesBatchWhileServicesAreBusy) {

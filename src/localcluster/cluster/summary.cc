@@ -1,9 +1,9 @@
 #include "localcluster/cluster/summary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <span>
 
+#include "api/extended_resources.h"
 #include "kube/objects/pod_resources.h"
 
 namespace koord::localcluster {
@@ -14,42 +14,45 @@ Amounts FromList(const kube::ResourceList& list) {
           kube::AmountOf(list, kube::kMemory).Value()};
 }
 
-void Add(Amounts& sum, const Amounts& more) {
-  sum.cpu += more.cpu;
-  sum.memory += more.memory;
+Amounts BatchOf(const kube::ResourceList& list) {
+  return {kube::AmountOf(list, api::kBatchCpu).Value(),
+          kube::AmountOf(list, api::kBatchMemory).Value()};
 }
 
-int Percent(int64_t part, int64_t whole) {
-  return whole <= 0 ? 0 : static_cast<int>(static_cast<double>(part) * 100.0 / whole + 0.5);
+// Of all kinds of CPU and memory that pods can ask for.
+Amounts AllOf(const kube::ResourceList& list) {
+  Amounts all = FromList(list);
+  all += BatchOf(list);
+  all +=
+      {kube::AmountOf(list, api::kMidCpu).Value(), kube::AmountOf(list, api::kMidMemory).Value()};
+  return all;
 }
 
-std::string Bar(int percent) {
-  constexpr int kWidth = 20;
-  const int filled = std::clamp(percent * kWidth / 100, 0, kWidth);
-  return std::string(filled, '#') + std::string(kWidth - filled, '.');
-}
-
-std::string Cores(int64_t milli) {
-  return milli % 1000 == 0 || milli >= 100'000 ? fmt::format("{}", milli / 1000)
-                                               : fmt::format("{:.1f}", milli / 1000.0);
-}
-
-std::string Gibibytes(int64_t bytes) { return fmt::format("{:.1f}Gi", bytes / 1073741824.0); }
-
-template <class Format>
-std::string UsageLine(std::string_view name, int64_t used, int64_t requested, int64_t allocatable,
-                      Format format) {
-  return fmt::format("{:7}[{}] used {} ({}%), requested {} ({}%) of {}", name,
-                     Bar(Percent(used, allocatable)), format(used), Percent(used, allocatable),
-                     format(requested), Percent(requested, allocatable), format(allocatable));
-}
-
-std::string StatusOf(const NodeSummary& node) {
-  return std::string(node.ready ? "Ready" : "NotReady") + (node.cordoned ? ",Cordoned" : "");
+std::optional<Amounts> UsageAt(const kube::Json& metric,
+                               std::initializer_list<std::string_view> path) {
+  const kube::Json* usage = kube::Find(metric, path);
+  if (usage == nullptr) return {};
+  const auto list = kube::Decode<kube::ResourceList>(*usage);
+  if (!list.ok()) return {};
+  return FromList(*list);
 }
 
 kube::Json ToJson(const Amounts& amounts) {
   return {{"cpuMilli", amounts.cpu}, {"memoryBytes", amounts.memory}};
+}
+
+kube::Json ClassesToJson(const Summary& summary) {
+  kube::json::object classes;
+  for (size_t i = 0; i < summary.classes.size(); ++i) {
+    const ClassSummary& pods = summary.classes[i];
+    const std::string_view name = api::ToString(static_cast<api::QosClass>(i));
+    if (pods.pods == 0 || name.empty()) continue;
+    classes[name] = {{"pods", pods.pods},
+                     {"requested", ToJson(pods.requested)},
+                     {"used", ToJson(pods.used)},
+                     {"limits", ToJson(pods.limits)}};
+  }
+  return classes;
 }
 
 }  // namespace
@@ -65,6 +68,7 @@ void SummaryBuilder::AddNode(const kube::Node& node) {
   row.ready = kube::IsReady(node);
   row.cordoned = node.spec.unschedulable;
   row.allocatable = FromList(node.status.allocatable);
+  row.batch = BatchOf(node.status.allocatable);
   summary_.nodes.push_back(std::move(row));
 }
 
@@ -81,18 +85,35 @@ void SummaryBuilder::AddPod(const kube::Pod& pod) {
   } else {
     ++counts.pending;
   }
-  if (kube::IsAssigned(pod) && !kube::IsTerminal(pod)) {
-    requested_.emplace_back(pod.spec.node_name, FromList(kube::PodRequests(pod)));
-  }
+  if (!kube::IsAssigned(pod) || kube::IsTerminal(pod)) return;
+  const kube::ResourceList requests = kube::PodRequests(pod);
+  requests_.push_back({pod.spec.node_name, FromList(requests), BatchOf(requests)});
+  AddToClass(pod, requests);
+}
+
+void SummaryBuilder::AddToClass(const kube::Pod& pod, const kube::ResourceList& requests) {
+  ClassSummary& pods = summary_.classes[static_cast<size_t>(api::QosClassOf(pod))];
+  ++pods.pods;
+  pods.requested += AllOf(requests);
+  const Amounts limits = AllOf(kube::PodLimits(pod));
+  pods.limits += limits;
+  pods.cpu_open |= limits.cpu == 0;
+  pods.memory_open |= limits.memory == 0;
 }
 
 void SummaryBuilder::AddNodeMetric(const kube::Json& node_metric) {
-  const kube::Json* usage =
-      kube::Find(node_metric, {"status", "nodeMetric", "nodeUsage", "resources"});
-  if (usage == nullptr) return;
-  const auto list = kube::Decode<kube::ResourceList>(*usage);
-  if (!list.ok()) return;
-  used_.emplace_back(kube::FindString(node_metric, {"metadata", "name"}), FromList(*list));
+  const auto usage = UsageAt(node_metric, {"status", "nodeMetric", "nodeUsage", "resources"});
+  if (!usage) return;
+  used_.emplace_back(kube::FindString(node_metric, {"metadata", "name"}), *usage);
+  const auto* pods = kube::FindArray(node_metric, {"status", "podsMetric"});
+  if (pods == nullptr) return;
+  for (const kube::Json& pod : *pods) AddPodUsage(pod);
+}
+
+void SummaryBuilder::AddPodUsage(const kube::Json& pod_metric) {
+  const auto usage = UsageAt(pod_metric, {"podUsage", "resources"});
+  const api::QosClass qos = api::ParseQosClass(kube::FindString(pod_metric, {"qos"}));
+  if (usage) summary_.classes[static_cast<size_t>(qos)].used += *usage;
 }
 
 Summary SummaryBuilder::Build() && {
@@ -105,9 +126,10 @@ Summary SummaryBuilder::Build() && {
         [](const NodeSummary& node, const std::string& key) { return node.name < key; });
     return it != nodes.end() && it->name == name ? &*it : nullptr;
   };
-  for (const auto& [name, amounts] : requested_) {
-    if (NodeSummary* node = find(name)) {
-      Add(node->requested, amounts);
+  for (const Request& request : requests_) {
+    if (NodeSummary* node = find(request.node)) {
+      node->requested += request.ordinary;
+      node->batch_requested += request.batch;
       ++node->pods;
     }
   }
@@ -115,40 +137,13 @@ Summary SummaryBuilder::Build() && {
     if (NodeSummary* node = find(name)) node->used = amounts;
   }
   for (const NodeSummary& node : nodes) {
-    Add(summary_.allocatable, node.allocatable);
-    Add(summary_.requested, node.requested);
-    Add(summary_.used, node.used);
+    summary_.allocatable += node.allocatable;
+    summary_.requested += node.requested;
+    summary_.used += node.used;
+    summary_.batch += node.batch;
+    summary_.batch_requested += node.batch_requested;
   }
   return std::move(summary_);
-}
-
-std::vector<std::string> FormatSummary(const Summary& summary) {
-  const PodCounts& pods = summary.pods;
-  std::string pod_line = fmt::format("pods   {} running, {} pending", pods.running, pods.pending);
-  if (pods.succeeded > 0) pod_line += fmt::format(", {} succeeded", pods.succeeded);
-  if (pods.failed > 0) pod_line += fmt::format(", {} failed", pods.failed);
-  if (pods.terminating > 0) pod_line += fmt::format(", {} terminating", pods.terminating);
-  return {fmt::format("nodes  {}/{} ready", summary.ready_nodes(), summary.nodes.size()), pod_line,
-          UsageLine("cpu", summary.used.cpu, summary.requested.cpu, summary.allocatable.cpu, Cores),
-          UsageLine("memory", summary.used.memory, summary.requested.memory,
-                    summary.allocatable.memory, Gibibytes)};
-}
-
-std::vector<std::string> FormatNodes(const Summary& summary) {
-  size_t width = 4;
-  for (const NodeSummary& node : summary.nodes) width = std::max(width, node.name.size());
-  std::vector<std::string> lines{fmt::format("{:{}}  {:17}  {:>4}  {:>14}  {:>14}", "NODE", width,
-                                             "STATUS", "PODS", "CPU USED/REQ%", "MEM USED/REQ%")};
-  for (const NodeSummary& node : summary.nodes) {
-    const auto ratio = [](int64_t used, int64_t requested, int64_t allocatable) {
-      return fmt::format("{}/{}", Percent(used, allocatable), Percent(requested, allocatable));
-    };
-    lines.push_back(
-        fmt::format("{:{}}  {:17}  {:>4}  {:>14}  {:>14}", node.name, width, StatusOf(node),
-                    node.pods, ratio(node.used.cpu, node.requested.cpu, node.allocatable.cpu),
-                    ratio(node.used.memory, node.requested.memory, node.allocatable.memory)));
-  }
-  return lines;
 }
 
 kube::Json ToJson(const Summary& summary) {
@@ -160,7 +155,9 @@ kube::Json ToJson(const Summary& summary) {
                      {"pods", node.pods},
                      {"allocatable", ToJson(node.allocatable)},
                      {"requested", ToJson(node.requested)},
-                     {"used", ToJson(node.used)}});
+                     {"used", ToJson(node.used)},
+                     {"batchAllocatable", ToJson(node.batch)},
+                     {"batchRequested", ToJson(node.batch_requested)}});
   }
   const PodCounts& pods = summary.pods;
   return {{"nodes", std::move(nodes)},
@@ -172,7 +169,10 @@ kube::Json ToJson(const Summary& summary) {
             {"terminating", pods.terminating}}},
           {"allocatable", ToJson(summary.allocatable)},
           {"requested", ToJson(summary.requested)},
-          {"used", ToJson(summary.used)}};
+          {"used", ToJson(summary.used)},
+          {"batchAllocatable", ToJson(summary.batch)},
+          {"batchRequested", ToJson(summary.batch_requested)},
+          {"qosClasses", ClassesToJson(summary)}};
 }
 
 }  // namespace koord::localcluster

@@ -1,11 +1,15 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "api/qos.h"
 #include "kube/json.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
+#include "localcluster/nodes/node_agents.h"
 
 // What a cluster is doing, on one screen: for `koord up` and `koord status`.
 namespace koord::localcluster {
@@ -14,6 +18,12 @@ namespace koord::localcluster {
 struct Amounts {
   int64_t cpu = 0;
   int64_t memory = 0;
+
+  Amounts& operator+=(const Amounts& more) {
+    cpu += more.cpu;
+    memory += more.memory;
+    return *this;
+  }
 };
 
 struct NodeSummary {
@@ -22,6 +32,7 @@ struct NodeSummary {
   bool cordoned = false;
   int pods = 0;
   Amounts allocatable, requested, used;
+  Amounts batch, batch_requested;  // of what services leave idle
 };
 
 struct PodCounts {
@@ -29,11 +40,26 @@ struct PodCounts {
   int total() const { return pending + running + succeeded + failed + terminating; }
 };
 
+// The pods of one class that have a node and have not ended: what they live on, be it ordinary,
+// mid or batch resources.
+struct ClassSummary {
+  int pods = 0;
+  Amounts requested, used, limits;
+  bool cpu_open = false, memory_open = false;  // some pods have no limit
+};
+
 struct Summary {
   std::vector<NodeSummary> nodes;  // by name
   PodCounts pods;
   Amounts allocatable, requested, used;  // of all nodes
+  Amounts batch, batch_requested;
+  std::array<ClassSummary, 6> classes;  // by api::QosClass
+  std::optional<Protection> protection;
+
   int ready_nodes() const;
+  const ClassSummary& of(api::QosClass qos) const { return classes[static_cast<size_t>(qos)]; }
+  // What would be in use if no best-effort pod ran.
+  int64_t cpu_without_best_effort() const { return used.cpu - of(api::QosClass::kBe).used.cpu; }
 };
 
 // NodeMetric objects tell what is used; a node without one counts as using nothing.
@@ -42,17 +68,23 @@ class SummaryBuilder {
   void AddNode(const kube::Node& node);
   void AddPod(const kube::Pod& pod);
   void AddNodeMetric(const kube::Json& node_metric);
+  void SetProtection(const Protection& protection) { summary_.protection = protection; }
   Summary Build() &&;
 
  private:
+  struct Request {
+    std::string node;
+    Amounts ordinary, batch;
+  };
+
+  void AddToClass(const kube::Pod& pod, const kube::ResourceList& requests);
+  void AddPodUsage(const kube::Json& pod_metric);
+
   Summary summary_;
-  std::vector<std::pair<std::string, Amounts>> requested_, used_;
+  std::vector<Request> requests_;
+  std::vector<std::pair<std::string, Amounts>> used_;
 };
 
-// Lines of at most 80 columns: "nodes 20/20 ready", "cpu ######----  62% requested ...".
-std::vector<std::string> FormatSummary(const Summary& summary);
-// A table with a row a node.
-std::vector<std::string> FormatNodes(const Summary& summary);
 kube::Json ToJson(const Summary& summary);
 
 }  // namespace koord::localcluster

@@ -40,37 +40,10 @@ TEST(NodesInCluster, RegisterWithAllTheirObjects) {
   EXPECT_EQ(ReadyOf(cluster.Get("/api/v1/nodes/node-1")), "True");
 }
 
-TEST(NodesInCluster, StayReadyAndReportTheirLoad) {
+TEST(NodesInCluster, StayReady) {
   TestCluster cluster;
-  cluster.Create(R"({apiVersion: v1, kind: Pod, metadata: {name: p,
-      annotations: {local.koordinator.sh/load: flat=0.5}},
-    spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "2", memory: 2Gi}}}]}})");
   cluster.Run(10min);
-  const kube::Json pod = cluster.Get(std::string(TestCluster::kPods) + "/p");
-  const std::string node(kube::FindString(pod, {"spec", "nodeName"}));
   for (const kube::Json& each : cluster.List("/api/v1/nodes")) EXPECT_EQ(ReadyOf(each), "True");
-  const kube::Json metric = cluster.Get("/apis/slo.koordinator.sh/v1alpha1/nodemetrics/" + node);
-  const auto* pods = kube::FindArray(metric, {"status", "podsMetric"});
-  ASSERT_NE(pods, nullptr) << kube::Serialize(metric);
-  EXPECT_EQ(kube::FindString(pods->at(0), {"name"}), "p");
-  EXPECT_EQ(kube::FindString(pods->at(0), {"podUsage", "resources", "cpu"}), "1");
-  EXPECT_EQ(kube::FindString(pods->at(0), {"podUsage", "resources", "memory"}), "1Gi");
-  const auto updated = kube::ParseTime(kube::FindString(metric, {"status", "updateTime"}));
-  ASSERT_TRUE(updated);
-  EXPECT_LE(cluster.now() - *updated, Duration(61s));
-}
-
-TEST(NodesInCluster, ReportAsOftenAsTheirSpecAsks) {
-  TestCluster cluster({.nodes = 1});
-  const std::string path = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics/node-0";
-  cluster.Patch(path, R"({"spec":{"metricCollectPolicy":{"reportIntervalSeconds":30}}})");
-  cluster.Run(5min);
-  std::set<std::string> times;
-  for (int i = 0; i < 300; ++i) {
-    times.insert(std::string(kube::FindString(cluster.Get(path), {"status", "updateTime"})));
-    cluster.Run(1s);
-  }
-  EXPECT_NEAR(static_cast<double>(times.size()), 10, 1);
 }
 
 TEST(NodesInCluster, ASilentNodeLosesItsPods) {

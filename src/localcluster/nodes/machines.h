@@ -10,7 +10,6 @@
 #include "kube/objects/pod.h"
 #include "kube/objects/resource_list.h"
 #include "localcluster/nodes/node_shape.h"
-#include "localcluster/nodes/usage_history.h"
 
 namespace koord::localcluster {
 
@@ -35,7 +34,6 @@ class Machine {
   bool Has(const std::string& uid) const { return taken_.contains(uid); }
   size_t pod_count() const { return taken_.size(); }
   const kube::ResourceList& used() const { return used_; }
-  UsageHistory& history() { return history_; }
 
   bool failed = false;  // as if somebody had pulled the plug
 
@@ -51,7 +49,6 @@ class Machine {
   std::map<std::string, Taken> taken_;  // by UID
   std::set<std::string> addresses_;
   kube::ResourceList used_;
-  UsageHistory history_;
 };
 
 // All machines by the names of their nodes.

@@ -16,7 +16,7 @@ namespace koord::localcluster {
 // The text of the shape that a node was made with; marks nodes that a simulation has made.
 inline constexpr const char* kShapeAnnotation = "local.koordinator.sh/shape";
 
-// "false" on a Node that somebody else has made: its NodeMetric is left to them.
+// "false" on a Node: koordlet does not run there, and what it would report is left to others.
 inline constexpr const char* kReportAnnotation = "local.koordinator.sh/report";
 
 // Addresses by a node's number: its own, and the range its pods get theirs from (1022 of them).

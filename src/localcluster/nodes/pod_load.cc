@@ -36,23 +36,14 @@ PodLoad::PodLoad(const kube::Pod& pod, const LoadModels& models, uint64_t seed)
     : model_(models.Find(kube::ValueOf(pod.metadata.annotations, kLoadAnnotation))
                  .value_or(models.default_model())),
       seed_(SeedOf(pod.metadata.uid, seed)),
-      band_(api::PriorityBandOf(pod)),
       start_(pod.status.start_time.value_or(WallTime::max())) {
   const kube::ResourceList requests = kube::PodRequests(pod);
-  const kube::ResourceList limits = kube::PodLimits(pod);
   requested_.cpu = FirstOf(requests, kCpuNames).value_or(kCpuOfModestPods);
   requested_.memory = FirstOf(requests, kMemoryNames).value_or(kMemoryOfModestPods);
-  cpu_limit_ = FirstOf(limits, kCpuNames);
-  memory_limit_ = FirstOf(limits, kMemoryNames);
+  memory_limit_ = FirstOf(kube::PodLimits(pod), kMemoryNames);
 }
 
 Usage PodLoad::At(WallTime time) const {
-  Usage usage = WantedAt(time);
-  if (cpu_limit_) usage.cpu = std::min(usage.cpu, *cpu_limit_);
-  return usage;
-}
-
-Usage PodLoad::WantedAt(WallTime time) const {
   if (time < start_) return {};
   const Load load = model_->At(seed_, time);
   Usage usage{requested_.cpu * load.cpu, requested_.memory * load.memory};

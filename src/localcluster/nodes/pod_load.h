@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "api/priority.h"
 #include "base/clock.h"
 #include "kube/objects/pod.h"
 #include "localcluster/nodes/load_model.h"
@@ -24,26 +23,21 @@ struct Usage {
   }
 };
 
-// What one pod uses over time: its load model applied to what it asked for (of batch or mid
-// resources where it asks for those, a little where it asks for nothing), never more than its
-// limits.
+// What one pod would use over time: its load model applied to what it asked for (of batch or mid
+// resources where it asks for those, a little where it asks for nothing), never more memory than
+// its limit. How much CPU it gets is up to its node.
 class PodLoad {
  public:
   PodLoad(const kube::Pod& pod, const LoadModels& models, uint64_t seed);
 
   // Nothing before the pod has started.
   Usage At(WallTime time) const;
-  // The same if its CPU limit did not hold.
-  Usage WantedAt(WallTime time) const;
-  const Usage& requested() const { return requested_; }
-  api::PriorityBand band() const { return band_; }
 
  private:
   LoadModels::Ptr model_;
   uint64_t seed_;
-  api::PriorityBand band_;
   Usage requested_;
-  std::optional<double> cpu_limit_, memory_limit_;
+  std::optional<double> memory_limit_;
   WallTime start_;
 };
 

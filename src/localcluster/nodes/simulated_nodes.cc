@@ -16,11 +16,9 @@ SimulatedNodes::SimulatedNodes(ControllerContext& context, kube::Client& reports
       planned_(machines_.Names()),
       registrar_(context, machines_, options.make_node_metrics),
       runner_(context, machines_, options.times),
-      reporter_(reports, context.informers, machines_, std::move(options.load), options.seed,
-                options.agents) {}
+      heartbeats_(reports, context.informers, machines_, options.seed) {}
 
 void SimulatedNodes::Start() {
-  reporter_.Start();
   context_.informers.nodes.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
     if (after == nullptr) {
       machines_.Reset(before->metadata.name);
@@ -46,7 +44,7 @@ void SimulatedNodes::OnNode(const kube::Node& node) {
 }
 
 void SimulatedNodes::Begin(const std::string& node) {
-  reporter_.Begin(node);
+  heartbeats_.Begin(node);
   runner_.Revisit(node);
   if (agents_ != nullptr) agents_->Begin(node);
 }

@@ -4,11 +4,10 @@
 #include <vector>
 
 #include "base/scope.h"
-#include "localcluster/nodes/load_model.h"
 #include "localcluster/nodes/machines.h"
 #include "localcluster/nodes/node_agents.h"
+#include "localcluster/nodes/node_heartbeats.h"
 #include "localcluster/nodes/node_registrar.h"
-#include "localcluster/nodes/node_reporter.h"
 #include "localcluster/nodes/node_shape.h"
 #include "localcluster/nodes/pod_runner.h"
 #include "localcluster/shared/controller.h"
@@ -19,27 +18,25 @@ struct SimulatedNodesOptions {
   std::vector<PlannedNode> nodes;
   // Also runs the pods of Nodes that others have made.
   bool adopt = false;
-  // Also makes the NodeMetrics that they report into, where no koord-manager does.
+  // Also makes the NodeMetrics that koordlet reports into, where no koord-manager does.
   bool make_node_metrics = true;
-  LoadModels load;
   PodRunner::Times times;
   uint64_t seed = 1;
   // Outlives the nodes. Null: nothing runs on them but their kubelets.
   NodeAgents* agents = nullptr;
 };
 
-// Machines that exist only as API objects: their Nodes, Leases, NodeResourceTopologies, Devices and
-// NodeMetrics, and the pods they run. Nodes of an earlier run that are no longer planned are
-// removed.
+// Machines that exist only as API objects: their Nodes, Leases, NodeResourceTopologies and Devices,
+// and the pods they run. Nodes of an earlier run that are no longer planned are removed.
 class SimulatedNodes {
  public:
-  // `reports` carries heart-beats and load reports only, and may be the context's own client.
+  // `reports` carries heart-beats only, and may be the context's own client.
   SimulatedNodes(ControllerContext& context, kube::Client& reports, SimulatedNodesOptions options);
 
   void Start();
   // All planned nodes are registered.
   bool ready() { return registrar_.complete(); }
-  // Nothing but heart-beats and load reports is under way: no pod is about to start or stop.
+  // Nothing but heart-beats is under way: no pod is about to start or stop.
   bool idle() const { return registrar_.idle() && runner_.settled(); }
 
   // Pulls the plug: the node falls silent and its pods stand still, until Recover.
@@ -58,7 +55,7 @@ class SimulatedNodes {
   std::vector<std::string> planned_;
   NodeRegistrar registrar_;
   PodRunner runner_;
-  NodeReporter reporter_;
+  NodeHeartbeats heartbeats_;
   Scope scope_;
 };
 

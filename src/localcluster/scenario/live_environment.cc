@@ -32,10 +32,10 @@ std::optional<std::string> NodeOf(const Scenario& scenario) {
     return kube::FindString(manifest, {"kind"}) == "Node";
   };
   for (const Manifest& manifest : scenario.given) {
-    if (is_node(manifest.object)) return describe(KeyOf(manifest.object).name, manifest.line);
+    if (is_node(manifest.object)) return describe(kube::ObjectKeyOf(manifest.object).name, manifest.line);
   }
   for (const Step& step : scenario.when) {
-    if (is_node(step.manifest)) return describe(KeyOf(step.manifest).name, step.line);
+    if (is_node(step.manifest)) return describe(kube::ObjectKeyOf(step.manifest).name, step.line);
     if (step.target.kind == "Node") return describe(step.target.name, step.line);
   }
   return {};
@@ -134,7 +134,7 @@ Status LiveEnvironment::MakeNamespace() {
     client_->Create(kube::kNamespaces, "", manifest, {}, std::move(done));
   });
   if (!made.ok()) return Clarified("cannot make a namespace", made.status());
-  ns_ = KeyOf(*made).name;
+  ns_ = kube::ObjectKeyOf(*made).name;
   Created(kube::kNamespaces, *made);
   return absl::OkStatus();
 }
@@ -163,7 +163,7 @@ bool LiveEnvironment::IsHeldBack(const std::string& node) {
 }
 
 void LiveEnvironment::Created(const kube::Resource& resource, const Json& object) {
-  const kube::ObjectKey key = KeyOf(object);
+  const kube::ObjectKey key = kube::ObjectKeyOf(object);
   const kube::json::array* finalizers = kube::FindArray(object, {"metadata", "finalizers"});
   const bool known = std::any_of(made_.begin(), made_.end(), [&](const Made& made) {
     return made.resource == resource && made.key == key;

@@ -45,9 +45,4 @@ kube::Json CompleteManifest(Json manifest, const kube::Resource& resource,
   return manifest;
 }
 
-kube::ObjectKey KeyOf(const Json& object) {
-  return {std::string(kube::FindString(object, {"metadata", "namespace"})),
-          std::string(kube::FindString(object, {"metadata", "name"}))};
-}
-
 }  // namespace koord::scenario

@@ -11,6 +11,5 @@ namespace koord::scenario {
 kube::Json CompleteManifest(kube::Json manifest, const kube::Resource& resource,
                             const std::string& default_namespace);
 
-kube::ObjectKey KeyOf(const kube::Json& object);
 
 }  // namespace koord::scenario

@@ -51,7 +51,7 @@ class Run {
 
   Status RunStep(const Step& step);
   Status Apply(const Json& manifest, bool create_only);
-  bool IsMadeWithOwnNode(const Found& found) const;
+  bool MayBeThere(const Found& found) const;
   Status WriteStatus(const Found& found, const Json& object);
   Status Delete(const Target& target);
   Status Patch(const Step& step);
@@ -130,8 +130,11 @@ StatusOr<Json> Run::List(const Resource& resource, const std::string& ns,
 }
 
 // Whoever brings a node may say what belongs to it, although the cluster may have made that
-// already.
-bool Run::IsMadeWithOwnNode(const Found& found) const {
+// already; and so with the manager and its namespace.
+bool Run::MayBeThere(const Found& found) const {
+  if (scenario_.runs_manager && found.resource.kind == "Namespace") {
+    return found.key.name == "koordinator-system";
+  }
   constexpr std::string_view kKinds[] = {"NodeMetric", "NodeSLO", "NodeResourceTopology", "Device"};
   return std::find(std::begin(kKinds), std::end(kKinds), found.resource.kind) != std::end(kKinds) &&
          environment_.Owns("Node", found.key);
@@ -141,7 +144,7 @@ Status Run::Apply(const Json& manifest, bool create_only) {
   ASSIGN_OR_RETURN(const Resource resource, FindKind(kube::FindString(manifest, {"apiVersion"}),
                                                      kube::FindString(manifest, {"kind"})));
   const Json object = CompleteManifest(manifest, resource, environment_.default_namespace());
-  const Found found{resource, KeyOf(object)};
+  const Found found{resource, kube::ObjectKeyOf(object)};
   if (found.key.name.empty() && kube::FindString(object, {"metadata", "generateName"}).empty()) {
     return InvalidArgument("a {} needs metadata.name", resource.kind);
   }
@@ -150,7 +153,7 @@ Status Run::Apply(const Json& manifest, bool create_only) {
   } else if (!create_only && !environment_.Owns(resource.kind, found.key) && Get(found).ok()) {
     return CheckOwned(found);
   }
-  const bool create = create_only && !IsMadeWithOwnNode(found);
+  const bool create = create_only && !MayBeThere(found);
   const StatusOr<Json> written = Await(environment_, [&](kube::Client::Done done) {
     kube::WriteOptions options{.field_manager = kFieldManager, .force = !create};
     if (create) {
@@ -161,7 +164,7 @@ Status Run::Apply(const Json& manifest, bool create_only) {
     }
   });
   RETURN_IF_ERROR(written.status());
-  const Found made{resource, KeyOf(*written)};
+  const Found made{resource, kube::ObjectKeyOf(*written)};
   environment_.Created(resource, *written);
   return WriteStatus(made, object);
 }

@@ -194,6 +194,19 @@ StatusOr<Step> ReadStep(const Reader& at) {
   return step;
 }
 
+Status ReadManager(const Reader& config, Scenario& scenario) {
+  const Json* manager = config.Member("manager");
+  if (manager == nullptr) return absl::OkStatus();
+  scenario.runs_manager = true;
+  const Reader below = config.At("manager", *manager);
+  RETURN_IF_ERROR(below.CheckMembers({"flags"}));
+  return below.ForEach("flags", [&](const Reader& flag) -> Status {
+    if (!flag.value().is_string()) return flag.Error("expected a flag, such as \"--name=value\"");
+    scenario.manager_flags.emplace_back(std::string_view(flag.value().get_string()));
+    return absl::OkStatus();
+  });
+}
+
 Status ReadConfig(const Reader& at, Scenario& scenario) {
   const Json* config = at.Member("config");
   if (config == nullptr) return absl::OkStatus();
@@ -203,7 +216,7 @@ Status ReadConfig(const Reader& at, Scenario& scenario) {
   if (const Json* descheduler = below.Member("descheduler")) {
     scenario.descheduler_config = *descheduler;
   }
-  scenario.runs_manager = below.Member("manager") != nullptr;
+  RETURN_IF_ERROR(ReadManager(below, scenario));
   if (below.Member("seed") != nullptr) {
     ASSIGN_OR_RETURN(const int64_t seed, below.Integer("seed"));
     scenario.seed = static_cast<uint64_t>(seed);

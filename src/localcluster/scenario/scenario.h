@@ -65,6 +65,7 @@ struct Scenario {
   kube::Json descheduler_config;  // likewise
   // Whether koord-manager runs: it would take batch resources off nodes that state them.
   bool runs_manager = false;
+  std::vector<std::string> manager_flags;  // as on its command line
   std::vector<Manifest> given;
   std::vector<Step> when;
   std::vector<Expectation> then;

@@ -21,6 +21,7 @@ StatusOr<std::unique_ptr<VirtualEnvironment>> VirtualEnvironment::Start(const Sc
   localcluster::LocalClusterOptions options;
   options.seed = scenario.seed;
   if (!scenario.runs_manager) options.without.insert("manager");
+  options.manager_flags = scenario.manager_flags;
   options.nodes = 0;
   options.load = "flat";
   options.adopt_nodes = true;

@@ -2,16 +2,13 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/log.h"
 #include "base/sanitizer.h"
-#include "base/strings.h"
+#include "base/simulation_seeds.h"
 #include "localcluster/scheduling/simulation_world_testing.h"
 
 // Two schedulers compete for a cluster that changes at random, through a bad network, while they
@@ -74,24 +71,7 @@ TEST_P(SchedulerSimulation, HoldsItsPromises) {
   ExpectSameOutcome(fair, troubled);
 }
 
-std::vector<uint64_t> Seeds() {
-  std::optional<int64_t> first = 1, last = kSeeds;
-  if (const char* asked = std::getenv("KOORD_SIMULATION_SEEDS")) {
-    const std::string_view text(asked);
-    const size_t dash = std::min(text.find('-'), text.size());
-    first = ParseInt(text.substr(0, dash));
-    last = dash == text.size() ? first : ParseInt(text.substr(dash + 1));
-  }
-  if (!first || !last) {
-    fmt::print(stderr, "KOORD_SIMULATION_SEEDS must be a number or two with a dash: 201-1200\n");
-    std::exit(1);
-  }
-  std::vector<uint64_t> seeds;
-  for (int64_t seed = *first; seed <= *last; ++seed) seeds.push_back(static_cast<uint64_t>(seed));
-  return seeds;
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulation, ::testing::ValuesIn(Seeds()),
+INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulation, ::testing::ValuesIn(SimulationSeeds(kSeeds)),
                          ::testing::PrintToStringParamName());
 
 using SchedulerSimulationClock = SchedulerSimulation;

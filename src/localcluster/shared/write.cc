@@ -79,8 +79,7 @@ class Batches : public std::enable_shared_from_this<Batches> {
 Write Create(const Resource& resource, Json object) {
   kube::At(object, {"apiVersion"}) = resource.api_version();
   kube::At(object, {"kind"}) = resource.kind;
-  kube::ObjectKey key{std::string(kube::FindString(object, {"metadata", "namespace"})),
-                      std::string(kube::FindString(object, {"metadata", "name"}))};
+  kube::ObjectKey key = kube::ObjectKeyOf(object);
   return {.verb = Write::Verb::kCreate,
           .resource = resource,
           .key = std::move(key),

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "manager/nodemetric/node_metric_controller.h"
 #include "manager/nodeslo/node_slo_controller.h"
+#include "manager/quota/quota_profile_controller.h"
 
 namespace koord::manager {
 namespace {
@@ -38,10 +39,7 @@ bool IsSwitchedOn(const std::vector<std::string>& list, std::string_view name) {
 ManagerApp::ManagerApp(kube::Client& client, Options options)
     : client_(client),
       options_(std::move(options)),
-      informers_(client, {.seed = options_.seed,
-                          .resync = options_.resync,
-                          .slo_config = options_.slo_config,
-                          .only_namespace = options_.only_namespace}),
+      informers_(client, InformerOptions()),
       config_(informers_.config_maps, options_.slo_config,
               [this](std::string_view component) -> kube::EventRecorder& {
                 return RecorderFor(component);
@@ -55,20 +53,54 @@ ManagerApp::ManagerApp(kube::Client& client, Options options)
 
 ManagerApp::~ManagerApp() = default;
 
+bool ManagerApp::Runs(std::string_view controller) const {
+  if (controller == ColocationProfileController::kName &&
+      !options_.gates.Enabled(kColocationProfileController)) {
+    return false;
+  }
+  return IsSwitchedOn(options_.controllers, controller);
+}
+
+ManagerInformers::Options ManagerApp::InformerOptions() const {
+  return {.seed = options_.seed,
+          .resync = options_.resync,
+          .slo_config = options_.slo_config,
+          .only_namespace = options_.only_namespace,
+          .nodes = options_.nodes,
+          .pods = options_.pods,
+          .wants_profiles = options_.webhooks || Runs(ColocationProfileController::kName),
+          .wants_quotas = options_.webhooks || Runs(QuotaProfileController::kName),
+          .wants_priorities = options_.webhooks};
+}
+
 void ManagerApp::MakeControllers() {
-  const auto on = [this](std::string_view name) {
-    return IsSwitchedOn(options_.controllers, name);
-  };
-  if (on("nodemetric")) {
+  if (Runs("nodemetric")) {
     controllers_.push_back(std::make_unique<NodeMetricController>(context_, metrics_));
   }
-  if (on("noderesource")) {
+  if (Runs("noderesource")) {
     auto made = std::make_unique<NodeResourceController>(context_, PluginsOf(options_), metrics_);
     node_resources_ = made.get();
     controllers_.push_back(std::move(made));
   }
-  if (on("nodeslo")) {
+  if (Runs("nodeslo")) {
     controllers_.push_back(std::make_unique<NodeSloController>(context_, metrics_));
+  }
+  MakeProfileControllers();
+}
+
+void ManagerApp::MakeProfileControllers() {
+  if (Runs(QuotaProfileController::kName)) {
+    controllers_.push_back(std::make_unique<QuotaProfileController>(
+        QuotaProfileController::Inputs{client_, informers_.nodes, informers_.quota_profiles,
+                                       informers_.quotas, RecorderFor("quotaprofile-controller")}));
+  }
+  if (Runs(ColocationProfileController::kName)) {
+    ColocationProfileController::Options options = options_.colocation_profile;
+    options.seed = options_.seed;
+    controllers_.push_back(std::make_unique<ColocationProfileController>(
+        ColocationProfileController::Inputs{client_, informers_.profiles, informers_.namespaces,
+                                            informers_.pods},
+        options));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "manager/config/manager_gates.h"
 #include "manager/config/slo_config_keeper.h"
 #include "manager/noderesource/node_resource_controller.h"
+#include "manager/profile/colocation_profile_controller.h"
 
 namespace koord::manager {
 
@@ -35,7 +36,12 @@ class ManagerApp {
     std::string only_namespace = {};  // of pods; empty: all
     Duration resync{0};               // how often every node is looked at again; zero: never
     FeatureGates gates = ManagerFeatureGates();
+    ColocationProfileController::Options colocation_profile = {};
+    bool webhooks = false;  // whether webhooks share what is known of the cluster
     uint64_t seed = 1;
+    // Copies that the process keeps anyway (see ManagerInformers); null: keep our own.
+    kube::Informer<kube::Node>* nodes = nullptr;
+    kube::Informer<kube::Pod>* pods = nullptr;
     // Where it shows its metrics; null: nowhere. Must not be asked once the app is gone.
     component::ComponentApi* api = nullptr;
   };
@@ -63,7 +69,10 @@ class ManagerApp {
   NodeResourceController* node_resources() { return node_resources_; }
 
  private:
+  bool Runs(std::string_view controller) const;
+  ManagerInformers::Options InformerOptions() const;
   void MakeControllers();
+  void MakeProfileControllers();
   void Serve(component::ComponentApi& api);
   kube::HttpResponse ExplainNode(const std::string& node, std::string_view resource);
   void Begin();
@@ -77,7 +86,7 @@ class ManagerApp {
   ManagerInformers informers_;
   SloConfigKeeper config_;
   ManagerContext context_;
-  std::vector<std::unique_ptr<NodeController>> controllers_;
+  std::vector<std::unique_ptr<Controller>> controllers_;
   NodeResourceController* node_resources_ = nullptr;
   metrics::Gauge& is_leader_;
   bool leads_ = false;

@@ -16,10 +16,14 @@ kube::InformerOptions All(const ManagerInformers::Options& options) {
   return all;
 }
 
+// Of what nobody looks at again by itself.
+kube::InformerOptions Once(const ManagerInformers::Options& options) {
+  return {.seed = options.seed};
+}
+
 kube::InformerOptions PodsOf(const ManagerInformers::Options& options) {
-  kube::InformerOptions pods = All(options);
+  kube::InformerOptions pods = Once(options);
   pods.ns = options.only_namespace;
-  pods.resync = Duration::zero();  // nobody acts on pods that are seen again
   return pods;
 }
 
@@ -33,15 +37,29 @@ kube::InformerOptions ConfigOf(const ManagerInformers::Options& options) {
 }  // namespace
 
 ManagerInformers::ManagerInformers(kube::Client& client, const Options& options)
-    : nodes(client, kube::kNodes, All(options)),
-      pods(client, kube::kPods, PodsOf(options)),
+    : own_nodes_(options.nodes == nullptr ? std::make_unique<kube::Informer<kube::Node>>(
+                                                client, kube::kNodes, All(options))
+                                          : nullptr),
+      own_pods_(options.pods == nullptr ? std::make_unique<kube::Informer<kube::Pod>>(
+                                              client, kube::kPods, PodsOf(options))
+                                        : nullptr),
+      nodes(own_nodes_ ? *own_nodes_ : *options.nodes),
+      pods(own_pods_ ? *own_pods_ : *options.pods),
       node_metrics(client, api::kNodeMetrics, All(options)),
       node_slos(client, api::kNodeSlos, All(options)),
       topologies(client, api::kNodeResourceTopologies, All(options)),
       devices(client, api::kDevices, All(options)),
-      config_maps(client, kube::kConfigMaps, ConfigOf(options)) {
-  pods.AddIndex(kByNode,
-                [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
+      config_maps(client, kube::kConfigMaps, ConfigOf(options)),
+      profiles(client, api::kClusterColocationProfiles, Once(options)),
+      namespaces(client, kube::kNamespaces, Once(options)),
+      quotas(client, api::kElasticQuotas, Once(options)),
+      quota_profiles(client, api::kElasticQuotaProfiles, Once(options)),
+      priority_classes(client, kube::kPriorityClasses, Once(options)),
+      options_(options) {
+  if (own_pods_) {
+    own_pods_->AddIndex(
+        kByNode, [](const kube::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
+  }
   ForEach([this](auto& informer) { synced_.push_back([&informer] { return informer.synced(); }); });
 }
 
@@ -54,10 +72,25 @@ void ManagerInformers::ForEach(Visit visit) {
   visit(node_slos);
   visit(topologies);
   visit(devices);
+  if (options_.wants_profiles) {
+    visit(profiles);
+    visit(namespaces);
+  }
+  if (options_.wants_quotas) {
+    visit(quotas);
+    visit(quota_profiles);
+  }
+  if (options_.wants_priorities) visit(priority_classes);
 }
 
 void ManagerInformers::Start() {
-  ForEach([](auto& informer) { informer.Start(); });
+  ForEach([this](auto& informer) {
+    if (!IsLent(&informer)) informer.Start();
+  });
+}
+
+bool ManagerInformers::IsLent(const void* informer) const {
+  return (informer == &nodes && !own_nodes_) || (informer == &pods && !own_pods_);
 }
 
 bool ManagerInformers::synced() const {

@@ -6,6 +6,7 @@
 #include "kube/client/client.h"
 #include "kube/client/informer.h"
 #include "kube/client/work_queue.h"
+#include "manager/cluster/controller.h"
 #include "manager/cluster/manager_informers.h"
 #include "manager/config/slo_config_keeper.h"
 
@@ -21,19 +22,12 @@ struct ManagerContext {
   const Clock& clock() const { return client.loop().clock(); }
 };
 
-// Keeps something of every node as it should be; keys are the names of nodes. Nothing is done
-// before Start, which looks at all nodes.
-class NodeController {
+// Keeps something of every node as it should be; keys are the names of nodes.
+class NodeController : public Controller {
  public:
-  virtual ~NodeController() = default;
-  NodeController(const NodeController&) = delete;
-  NodeController& operator=(const NodeController&) = delete;
-
-  // When all informers have their first lists, and this instance leads.
-  void Start();
-  void Stop() { active_ = false; }
-  // Nothing is waiting to be looked at or under way.
-  bool idle() const { return queue_.idle(); }
+  void Start() override;
+  void Stop() override { active_ = false; }
+  bool idle() const override { return queue_.idle(); }
 
  protected:
   explicit NodeController(ManagerContext& context, int concurrency = 32);

@@ -8,7 +8,7 @@ using enum FeatureStage;
 // clang-format off: one gate a line
 constexpr FeatureGate kGates[] = {
     {"BindingAdmissionWebhook", kAlpha, false},
-    {"ColocationProfileController", kAlpha, false},
+    {kColocationProfileController, kAlpha, false},
     {"ColocationProfileSkipMutatingResources", kAlpha, false},
     {"ColocationProfileSkipValidatingPriority", kAlpha, false},
     {"ConfigMapValidatingWebhook", kAlpha, false},

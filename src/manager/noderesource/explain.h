@@ -13,11 +13,13 @@ struct ExplainedTerm {
   std::string name;     // as in the formula
   std::string value;    // "35", "42G"
   std::string meaning;  // in a user's words
+  std::string setting;  // the member of the configuration behind it; empty: there is none
 
   static void Fields(auto& self, auto&& field) {
     field("name", self.name);
     field("value", self.value);
     field("meaning", self.meaning);
+    field("setting", self.setting);
   }
   bool operator==(const ExplainedTerm&) const = default;
 };
@@ -39,7 +41,9 @@ struct ResourceExplanation {
   std::string node;
   std::string resource;
   std::string nothing_because;  // why nothing is offered; empty: the formula holds
+  std::string next_step;        // what to do about that
   std::string formula;          // "batch-cpu = capacity - margin - ..."
+  std::string calculation;      // the same with its numbers: "100 - 35 - ..."
   std::vector<ExplainedTerm> terms;
   std::vector<ExplainedSetting> settings;
   std::string result;     // of the formula
@@ -49,7 +53,9 @@ struct ResourceExplanation {
     field("node", self.node);
     field("resource", self.resource);
     field("nothingBecause", self.nothing_because);
+    field("nextStep", self.next_step);
     field("formula", self.formula);
+    field("calculation", self.calculation);
     field("terms", self.terms);
     field("settings", self.settings);
     field("result", self.result);

@@ -33,6 +33,7 @@ TEST(Explain, PutsTheNumbersIntoTheFormula) {
   for (const ExplainedTerm& term : cpu.terms) terms.push_back(term.name + "=" + term.value);
   EXPECT_THAT(terms, testing::ElementsAre("capacity=100", "margin=35", "systemUsed=7", "reserved=0",
                                           "hpUsed=11", "lent=47"));
+  EXPECT_EQ(cpu.calculation, "100 - 35 - max(7, 0) - 11");
   EXPECT_EQ(cpu.result, "47k");
   EXPECT_EQ(cpu.published, "48k");
   EXPECT_THAT(cpu.settings,
@@ -56,6 +57,16 @@ TEST(Explain, SaysWhyNothingIsLent) {
             "co-location is off for this node");
   EXPECT_THAT(FormatExplanation(*Explain("{}", "kubernetes.io/mid-cpu")),
               HasSubstr("Nothing is lent: co-location is off for this node.\n"));
+}
+
+TEST(Explain, ShowsTheSettingBehindATerm) {
+  const std::string text = FormatExplanation(
+      *Explain(R"({"enable":true,"cpuReclaimThresholdPercent":150})", "kubernetes.io/batch-cpu"));
+  EXPECT_THAT(text, HasSubstr("  batch-cpu = capacity - margin - max(systemUsed, reserved) - "
+                              "hpUsed\n            = 100 - (-50) - max(7, 0) - 11\n"));
+  EXPECT_THAT(text, HasSubstr("  resourceDiffThreshold = 0.1  (default)\n"));
+  EXPECT_THAT(text, HasSubstr("  margin       -50  what is never lent  <- "
+                              "cpuReclaimThresholdPercent = 150 (colocation-config)\n"));
 }
 
 TEST(Explain, MidResources) {

@@ -127,7 +127,10 @@ StatusOr<ResourceExplanation> NodeResourceController::Explain(const std::string&
   if (node == nullptr) return NotFound("cannot find node {}", name);
   const SloConfig* config = context().config.config();
   if (config == nullptr || !config->colocation) {
-    return FailedPrecondition("there is no readable colocation-config");
+    return FailedPrecondition(
+        "there is no readable colocation-config; the events of the ConfigMap say what is wrong "
+        "with "
+        "it, and so does 'koord validate -f'");
   }
   return ExplainResource(FactsOf(*node), *config, options_, resource);
 }

@@ -12,6 +12,7 @@
 #include "kube/client/work_queue.h"
 #include "kube/objects/namespace.h"
 #include "kube/objects/pod.h"
+#include "manager/cluster/controller.h"
 #include "manager/profile/profile.h"
 
 namespace koord::manager {
@@ -21,7 +22,7 @@ namespace koord::manager {
 // Only profiles that ask for it are handled (label controller-managed, or all by a flag), and only
 // metadata and the profile's patch are applied: scheduler, priority and resources cannot change any
 // more. Writes are paced; what the pace leaves out is done in the next round.
-class ColocationProfileController {
+class ColocationProfileController final : public Controller {
  public:
   static constexpr std::string_view kName = "colocationprofile";
 
@@ -43,10 +44,9 @@ class ColocationProfileController {
 
   ColocationProfileController(const Inputs& inputs, Options options);
 
-  // When the informers have their first lists and this instance leads.
-  void Start();
-  void Stop() { active_ = false; }
-  bool idle() const { return queue_.idle(); }
+  void Start() override;
+  void Stop() override { active_ = false; }
+  bool idle() const override { return queue_.idle(); }
 
  private:
   bool IsHandled(const api::ClusterColocationProfile& profile) const;

@@ -2,48 +2,75 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/version.h"
+#include "manager/config/manager_gates.h"
 
 namespace koord::manager {
+namespace {
 
-StatusOr<std::unique_ptr<component::Component>> ManagerComponent::Make(
-    component::Environment& environment, const ManagerOptions& options,
-    const MakeWebhooks& make_webhooks) {
-  auto made = std::unique_ptr<ManagerComponent>(new ManagerComponent());
-  kube::Client::Options client_options = environment.client_options;
-  client_options.user_agent = fmt::format("koordinator-manager/{}", kVersion);
-  client_options.may_write = [raw = made.get()] { return raw->leads(); };
-  made->client_ = std::make_unique<kube::Client>(environment.loop, environment.transport,
-                                                 std::move(client_options));
-  ManagerApp::Options app_options = options.app();
-  app_options.gates = environment.gates;
-  app_options.seed = environment.seed;
-  app_options.api = &environment.api;
-  made->app_ = std::make_unique<ManagerApp>(*made->client_, std::move(app_options));
-  if (make_webhooks && environment.gates.Enabled(kWebhookFramework)) {
-    ASSIGN_OR_RETURN(made->webhooks_, make_webhooks(environment, *made->app_));
-  }
-  environment.api.readyz().Add("webhook-ready", [raw = made.get()] {
-    return raw->webhooks_ != nullptr ? raw->webhooks_->Ready() : absl::OkStatus();
-  });
-  return made;
+kube::Client::Options ClientOptions(const component::Environment& environment) {
+  kube::Client::Options options = environment.client_options;
+  options.user_agent = fmt::format("koordinator-manager/{}", kVersion);
+  return options;
 }
 
-// Webhooks answer before the caches are full: a pod must not wait for a large cluster's lists.
+kube::Client::Options LeaderOptions(const component::Environment& environment,
+                                    std::function<bool()> leads) {
+  kube::Client::Options options = ClientOptions(environment);
+  options.may_write = std::move(leads);
+  return options;
+}
+
+ManagerApp::Options AppOptions(component::Environment& environment, const ManagerOptions& options) {
+  ManagerApp::Options app = options.app();
+  app.gates = environment.gates;
+  app.webhooks = environment.gates.Enabled(kWebhookFramework);
+  app.seed = environment.seed;
+  app.api = &environment.api;
+  return app;
+}
+
+}  // namespace
+
+ManagerComponent::ManagerComponent(component::Environment& environment,
+                                   const ManagerOptions& options)
+    : client_(environment.loop, environment.transport,
+              LeaderOptions(environment, [this] { return leads(); })),
+      replica_client_(environment.loop, environment.transport, ClientOptions(environment)),
+      app_(client_, AppOptions(environment, options)) {
+  if (environment.gates.Enabled(kWebhookFramework)) MakeWebhooks(environment, options);
+  environment.api.readyz().Add("webhook-ready", [this] {
+    return webhooks_ != nullptr ? webhooks_->Ready() : absl::OkStatus();
+  });
+}
+
+void ManagerComponent::MakeWebhooks(component::Environment& environment,
+                                    const ManagerOptions& options) {
+  webhook::WebhookServer::Options server = options.webhooks(environment.gates);
+  server.seed = environment.seed;
+  server.sockets = &environment.asio_loop;
+  server.on_late_start = environment.give_up;
+  webhooks_ = std::make_unique<webhook::WebhookServer>(
+      webhook::InformerView::Inputs{replica_client_, app_.informers()}, environment.api.metrics(),
+      std::move(server));
+}
+
 void ManagerComponent::Start(Task ready) {
-  if (webhooks_ != nullptr) webhooks_->Start();
-  app_->Watch();
-  app_->WhenSynced([ready = std::make_shared<Task>(std::move(ready))] { (*ready)(); });
+  if (webhooks_ != nullptr) webhooks_->Start([] {});
+  app_.Watch();
+  app_.WhenSynced([ready = std::make_shared<Task>(std::move(ready))] { (*ready)(); });
 }
 
 void ManagerComponent::Lead(const component::Leadership& leadership) {
   leadership_ = &leadership;
-  app_->Lead();
+  app_.Lead();
 }
 
 void ManagerComponent::Stop(Task done) {
   const auto shared = std::make_shared<Task>(std::move(done));
-  app_->Stop([this, shared] {
+  app_.Stop([this, shared] {
     if (webhooks_ == nullptr) return (*shared)();
     webhooks_->Stop([shared] { (*shared)(); });
   });

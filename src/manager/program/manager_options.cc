@@ -1,8 +1,12 @@
 #include "manager/program/manager_options.h"
 
+#include <cstdlib>
+#include <utility>
+
 #include "base/duration.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "manager/webhook/server/webhook_options.h"
 
 namespace koord::manager {
 
@@ -73,6 +77,8 @@ void ManagerOptions::AddFlags() {
             "for all, -name for all but one.")
       .Text("--slo-config-name", app_.slo_config.name, "Name of the SLO ConfigMap.")
       .Text("--config-namespace", app_.slo_config.ns, "Namespace of the SLO ConfigMap.");
+  webhook::AddColocationProfileFlags(flags, app_.colocation_profile);
+  webhook::AddWebhookFlags(flags, webhooks_);
   component::AddFeatureGatesFlag(flags.AddGroup("Features"), program_.gates());
   component::AddLoggingFlags(flags, options.logging);
   flags.Accept({"--pprof-addr"}, {"--enable-pprof", "--disable-no-deepcopy"});
@@ -84,6 +90,7 @@ StatusOr<bool> ManagerOptions::Prepare() {
   ASSIGN_OR_RETURN(const PlainServingOptions health,
                    ParseListenAddress("--health-probe-addr", health_address_));
   options.further_plain = {health};
+  RETURN_IF_ERROR(webhook::ReadEnvironment(std::getenv, webhooks_));
   if (qps_ > 0) options.client.qps = qps_;
   if (burst_ > 0) options.client.burst = burst_;
   if (sync_period_.empty()) return true;
@@ -94,6 +101,24 @@ StatusOr<bool> ManagerOptions::Prepare() {
     LOG_WARNING("The flag has no effect", {"flag", "--sync-period"}, {"value", sync_period_});
   }
   return true;
+}
+
+webhook::WebhookServer::Options ManagerOptions::webhooks(const FeatureGates& gates) const {
+  webhook::WebhookServer::Options options = webhooks_;
+  options.handler.features = webhook::FeaturesOf(gates);
+  options.handler.slo_config = app_.slo_config;
+  return options;
+}
+
+StatusOr<ManagerPlan> PlanManager(const std::vector<std::string>& arguments) {
+  Program program("koord-manager", "", ManagerFeatureGates());
+  const ManagerOptions options(program);
+  const Flags::Outcome outcome = program.flags().Read(arguments);
+  if (!outcome.run) return InvalidArgument("{}", Trim(outcome.err));
+  ManagerPlan plan{.app = options.app(), .webhooks = options.webhooks(program.gates())};
+  plan.app.gates = program.gates();
+  plan.app.webhooks = program.gates().Enabled(kWebhookFramework);
+  return plan;
 }
 
 }  // namespace koord::manager

@@ -4,6 +4,7 @@
 
 #include "component/program.h"
 #include "manager/app/manager_app.h"
+#include "manager/webhook/server/webhook_server.h"
 
 namespace koord::manager {
 
@@ -17,6 +18,8 @@ class ManagerOptions {
 
   // After the command line was read; without gates, seed and where to show metrics.
   const ManagerApp::Options& app() const { return app_; }
+  // Likewise, without seed and sockets.
+  webhook::WebhookServer::Options webhooks(const FeatureGates& gates) const;
 
  private:
   void AddFlags();
@@ -24,12 +27,20 @@ class ManagerOptions {
 
   component::Program& program_;
   ManagerApp::Options app_;
+  webhook::WebhookServer::Options webhooks_;
   std::string metrics_address_ = ":8080";
   std::string health_address_ = ":8000";
   std::string sync_period_;
   double qps_ = 30;
   int burst_ = 50;
 };
+
+// A manager as its command line describes it, for those that run one in their own process.
+struct ManagerPlan {
+  ManagerApp::Options app;
+  webhook::WebhookServer::Options webhooks;
+};
+StatusOr<ManagerPlan> PlanManager(const std::vector<std::string>& arguments);
 
 // "10.0.0.1:8080", ":8080" for all addresses, "0" for none.
 StatusOr<component::PlainServingOptions> ParseListenAddress(std::string_view flag,

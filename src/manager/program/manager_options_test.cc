@@ -111,5 +111,31 @@ TEST(ManagerGates, Defaults) {
   }
 }
 
+TEST_F(ManagerOptionsTest, WebhooksFollowFlagsAndGates) {
+  EXPECT_EQ(Run({"--trust-pod-annotations", "--scheduler-user-names=a,b", "--slo-config-name=mine",
+                 "--feature-gates=EnableQuotaAdmission=true,PodMutatingWebhook=false",
+                 "--colocation-profile-update-pod-qps=3"}),
+            0);
+  const auto webhooks = options_.webhooks(program_.gates());
+  EXPECT_TRUE(webhooks.handler.trust.trust_everyone);
+  EXPECT_THAT(webhooks.handler.trust.schedulers, ElementsAre("a", "b"));
+  EXPECT_EQ(webhooks.handler.slo_config.name, "mine");
+  EXPECT_TRUE(webhooks.handler.features.enable_quota_admission);
+  EXPECT_FALSE(webhooks.handler.features.pod_mutating);
+  EXPECT_EQ(webhooks.port, 9876);
+  EXPECT_EQ(options_.app().colocation_profile.qps, 3);
+}
+
+TEST_F(ManagerOptionsTest, APlanIsMadeFromTheSameFlags) {
+  const auto plan =
+      PlanManager({"--controllers=nodeslo", "--feature-gates=WebhookFramework=false"});
+  ASSERT_TRUE(plan.ok()) << Message(plan.status());
+  EXPECT_THAT(plan->app.controllers, ElementsAre("nodeslo"));
+  EXPECT_FALSE(plan->app.webhooks);
+  EXPECT_TRUE(PlanManager({})->app.webhooks);
+  EXPECT_THAT(std::string(Message(PlanManager({"--controlers=x"}).status())),
+              HasSubstr("--controllers"));
+}
+
 }  // namespace
 }  // namespace koord::manager

@@ -7,6 +7,7 @@
 #include "kube/client/event_recorder.h"
 #include "kube/client/informer.h"
 #include "kube/client/work_queue.h"
+#include "manager/cluster/controller.h"
 #include "manager/quota/quota_profile.h"
 
 namespace koord::manager {
@@ -15,7 +16,7 @@ namespace koord::manager {
 //
 // Each profile is looked at when it changes and every ten seconds, since nodes come and go. A quota
 // outlives its profile.
-class QuotaProfileController {
+class QuotaProfileController final : public Controller {
  public:
   static constexpr std::string_view kName = "quotaprofile";
 
@@ -29,10 +30,9 @@ class QuotaProfileController {
 
   explicit QuotaProfileController(const Inputs& inputs);
 
-  // When the informers have their first lists and this instance leads.
-  void Start();
-  void Stop() { active_ = false; }
-  bool idle() const { return queue_.idle(); }
+  void Start() override;
+  void Stop() override { active_ = false; }
+  bool idle() const override { return queue_.idle(); }
 
  private:
   using ProfilePtr = std::shared_ptr<const api::ElasticQuotaProfile>;

@@ -1,7 +1,6 @@
 #pragma once
-#include <absl/container/btree_map.h>
-
 #include <functional>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -37,7 +36,7 @@ class ObjectCache {
     return found == objects_.end() ? nullptr : found->second.get();
   }
   const T* Find(std::string_view name) const { return Find({"", std::string(name)}); }
-  const absl::btree_map<kube::ObjectKey, Ptr>& objects() const { return objects_; }
+  const std::map<kube::ObjectKey, Ptr>& objects() const { return objects_; }
 
   void AddWatcher(Watcher watcher) { watchers_.push_back(std::move(watcher)); }
   uint64_t version() const { return version_; }  // moves with every change
@@ -48,7 +47,7 @@ class ObjectCache {
     for (const Watcher& watcher : watchers_) watcher(before, after);
   }
 
-  absl::btree_map<kube::ObjectKey, Ptr> objects_;
+  std::map<kube::ObjectKey, Ptr> objects_;
   std::vector<Watcher> watchers_;
   uint64_t version_ = 1;
 };

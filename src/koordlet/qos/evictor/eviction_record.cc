@@ -24,6 +24,7 @@ EvictionRecord::EvictionRecord(EventLoop& loop, metrics::Registry& registry, Aud
 
 void EvictionRecord::Add(const kube::Pod& pod, std::string_view reason, std::string_view message) {
   const auto& meta = pod.metadata;
+  ++total_;
   evictions_.With({node_name_, reason}).Increment();
   details_.With({node_name_, meta.ns, meta.name, reason}).Increment();
   std::erase_if(shown_, [&](const Shown& shown) {

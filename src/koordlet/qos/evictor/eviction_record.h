@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ class EvictionRecord {
                  std::string node_name);
 
   void Add(const kube::Pod& pod, std::string_view reason, std::string_view message);
+  int64_t total() const { return total_; }
 
  private:
   struct Shown {
@@ -33,6 +35,7 @@ class EvictionRecord {
   const std::string node_name_;
   metrics::Counters& evictions_;
   metrics::Counters& details_;
+  int64_t total_ = 0;
   std::deque<Shown> shown_;  // by time
   Timer timer_;
 };

@@ -23,20 +23,6 @@ bool NamesResource(std::string_view pattern, std::string_view resource,
 
 }  // namespace
 
-std::string_view ToString(Operation operation) {
-  switch (operation) {
-    case Operation::kCreate:
-      return "CREATE";
-    case Operation::kUpdate:
-      return "UPDATE";
-    case Operation::kDelete:
-      return "DELETE";
-    case Operation::kConnect:
-      return "CONNECT";
-  }
-  return "";
-}
-
 bool MatchesInSomeVersion(const AdmissionRule& rule, Operation operation,
                           const kube::Resource& resource, std::string_view subresource) {
   if (rule.scope == "Namespaced" && !resource.namespaced) return false;

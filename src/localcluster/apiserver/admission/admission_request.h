@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "base/status.h"
+#include "kube/admission_operation.h"
 #include "kube/http.h"
 #include "kube/json.h"
 #include "kube/resource.h"
 
 namespace koord::apiserver {
 
-enum class Operation { kCreate, kUpdate, kDelete, kConnect };
-std::string_view ToString(Operation operation);  // "CREATE"
+using kube::Operation;
 
 // A write on its way to the store, as admission sees it.
 struct AdmissionRequest {

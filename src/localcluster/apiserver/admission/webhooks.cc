@@ -95,8 +95,10 @@ struct Passage {
   // The resource as the webhook wants to see it; null if it does not want this request.
   const kube::Resource* Wanted(const Webhook& webhook) const {
     const kube::Resource* resource = MatchedResource(webhook, request);
-    return resource != nullptr && SelectorsMatch(webhook, request, environment) ? resource
-                                                                                : nullptr;
+    if (resource == nullptr || !SelectorsMatch(webhook, request, environment)) return nullptr;
+    const bool is_needless = environment.is_needless && webhook.service &&
+                             environment.is_needless(*webhook.service, webhook.path, request);
+    return is_needless ? nullptr : resource;
   }
 };
 

@@ -42,6 +42,10 @@ struct WebhookEnvironment {
   std::function<StatusOr<std::shared_ptr<kube::Transport>>(const WebhookTarget&)> transport;
   // From Service and Endpoints objects, or a static map. The error is shown to the user.
   std::function<StatusOr<Endpoint>(const ServiceReference&)> resolve;
+  // Whether the webhook behind this path of a service would surely let the request pass as it is,
+  // so that it need not be called: what matchConditions are for. Null: nobody knows.
+  std::function<bool(const ServiceReference&, std::string_view path, const AdmissionRequest&)>
+      is_needless;
   // metadata.labels of a namespace; null (JSON) if it has none or does not exist.
   std::function<kube::Json(std::string_view ns)> namespace_labels;
 };

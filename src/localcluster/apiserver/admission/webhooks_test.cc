@@ -156,6 +156,29 @@ TEST_F(WebhooksTest, WithoutWebhooksNothingIsAsked) {
   EXPECT_TRUE(done) << "at once, without a turn of the loop";
 }
 
+TEST_F(WebhooksTest, WhatIsKnownToBeNeedlessIsNotAsked) {
+  environment_.is_needless = [](const ServiceReference& service, std::string_view path,
+                                const AdmissionRequest& request) {
+    return service.name == "known" && path == "/a" && request.ns == "default";
+  };
+  webhooks_ = std::make_unique<Webhooks>(environment_, 1);
+  const auto hook = [](std::string_view service) {
+    return fmt::format(R"({{"name": "{0}.b.c", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {{"service": {{"namespace": "x", "name": "{0}", "path": "/a"}}}},
+        "rules": [{{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"],
+                    "resources": ["pods"]}}]}})",
+                       service);
+  };
+  SetValidating({hook("known"), hook("other")});
+  EXPECT_EQ(ErrorText(Validate()), "");
+  EXPECT_EQ(fake_.reviews.size(), 1u) << "nobody knows of the other";
+  AdmissionRequest elsewhere = CreatePod();
+  elsewhere.ns = "elsewhere";
+  EXPECT_EQ(ErrorText(Validate(elsewhere)), "");
+  EXPECT_EQ(fake_.reviews.size(), 3u);
+}
+
 TEST_F(WebhooksTest, SendsTheWholeReview) {
   SetValidating({Hook("a.b.c", R"(, "timeoutSeconds": 7)")});
   AdmissionRequest request = CreatePod();

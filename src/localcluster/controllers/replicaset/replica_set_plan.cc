@@ -52,13 +52,16 @@ bool CarriesTemplateLabels(const kube::Pod& pod, const kube::Json& pod_template)
 std::vector<kube::Condition> ConditionsOf(const ReplicaSetInput& input) {
   std::vector<kube::Condition> conditions = input.set.status.conditions;
   const kube::Condition* known = kube::FindCondition(conditions, "ReplicaFailure");
-  const std::optional<WallTime> since =
-      known != nullptr ? known->last_transition_time : std::optional(input.now);
+  // The message names a pod that was never made, another one each time: were it kept up to date,
+  // the set would change, and be looked at again, without end.
+  if (known != nullptr && input.failure && known->reason == input.failure->reason) {
+    return conditions;
+  }
   std::erase_if(conditions, [](const auto& c) { return c.type == "ReplicaFailure"; });
   if (input.failure) {
     conditions.push_back({.type = "ReplicaFailure",
                           .status = "True",
-                          .last_transition_time = since,
+                          .last_transition_time = input.now,
                           .reason = input.failure->reason,
                           .message = input.failure->message});
   }

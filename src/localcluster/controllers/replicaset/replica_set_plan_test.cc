@@ -108,6 +108,12 @@ TEST(ReplicaSetPlan, FailuresShowInTheStatusUntilTheyAreOver) {
       kube::Serialize(*kube::Find(failing.writes[0].body, {"status", "conditions"})),
       R"([{"type":"ReplicaFailure","status":"True","lastTransitionTime":"2026-07-01T01:00:00Z",)"
       R"("reason":"FailedCreate","message":"quota"}])");
+  kube::ReplicaSet known = Settled(Set(1), 0);
+  known.status.conditions.push_back(
+      {.type = "ReplicaFailure", .status = "True", .reason = "FailedCreate", .message = "quota"});
+  EXPECT_THAT(Summary(PlanFor(known, {}, ReplicaFailure{"FailedCreate", "of another pod"}))[0],
+              StartsWith("create pods default/web-"))
+      << "or else it would change, and be looked at again, without end";
   kube::ReplicaSet set = Settled(Set(1), 1);
   set.status.conditions.push_back({.type = "ReplicaFailure", .status = "True"});
   EXPECT_EQ(kube::Serialize(BodyOf(PlanFor(set, {Shared(ReadyPod("web-a"))}),

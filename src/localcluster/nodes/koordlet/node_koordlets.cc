@@ -65,6 +65,10 @@ NodeShape ShapeOf(const kube::Node& node) {
   return shape;
 }
 
+bool IsLeftToOthers(const kube::Node& node) {
+  return kube::ValueOf(node.metadata.annotations, kReportAnnotation) == "false";
+}
+
 }  // namespace
 
 // One node's machine and its agent.
@@ -77,6 +81,12 @@ class NodeKoordlets::Running {
         koordlet_(client.loop(), host_.host(), client,
                   OptionsOf(node.metadata.name, SeedOf(node.metadata.name, seed)),
                   {.evictor = &evictor_, .internal = &registry_, .external = &registry_}) {}
+
+  void AddTo(Protection& sum) const {
+    sum.suppressed_nodes += host_.suppressed() ? 1 : 0;
+    sum.suppressions += host_.suppressions();
+    sum.evictions += evictions_.total();
+  }
 
   Koordlet& koordlet() { return koordlet_; }
   SimulatedHost& host() { return host_; }
@@ -123,9 +133,13 @@ void NodeKoordlets::Start() {
       running->koordlet().OnTopology(after);
     }
   }));
-  informers_.nodes.AddHandler(scope_.Wrap([this](const auto&, const auto& after) {
+  informers_.nodes.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
     if (after == nullptr) return;
-    if (Running* running = Find(after->metadata.name)) running->koordlet().OnNode(after);
+    const std::string& name = after->metadata.name;
+    if (Running* running = Find(name)) running->koordlet().OnNode(after);
+    if (before != nullptr && IsLeftToOthers(*before) != IsLeftToOthers(*after)) {
+      changed_.AddAfter(name, kSettle);
+    }
   }));
   informers_.pods.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
     const std::string& node = (after != nullptr ? after : before)->spec.node_name;
@@ -143,12 +157,21 @@ void NodeKoordlets::Begin(const std::string& node) {
 
 void NodeKoordlets::End(const std::string& node) {
   working_.erase(node);
-  running_.erase(node);
+  Remove(node);
 }
 
-bool NodeKoordlets::Reports(const std::string& node) const {
-  Running* const running = Find(node);
-  return running != nullptr && running->koordlet().acting();
+void NodeKoordlets::Remove(const std::string& node) {
+  const auto found = running_.find(node);
+  if (found == running_.end()) return;
+  found->second->AddTo(past_);
+  past_.suppressed_nodes = 0;
+  running_.erase(found);
+}
+
+Protection NodeKoordlets::protection() const {
+  Protection sum = past_;
+  for (const auto& [node, running] : running_) running->AddTo(sum);
+  return sum;
 }
 
 NodeKoordlets::Running* NodeKoordlets::Find(const std::string& node) const {
@@ -168,13 +191,9 @@ std::vector<std::shared_ptr<const kube::Pod>> NodeKoordlets::PodsOf(const std::s
   return pods;
 }
 
-// None also where others report it.
 std::shared_ptr<const api::NodeMetric> NodeKoordlets::MetricOf(const std::string& node) const {
   const auto known = metrics_.Get({"", node});
-  const auto object = informers_.nodes.Get({"", node});
-  const bool silent = object != nullptr &&
-                      kube::ValueOf(object->metadata.annotations, kReportAnnotation) == "false";
-  if (known == nullptr || silent) return nullptr;
+  if (known == nullptr) return nullptr;
   auto metric = std::make_shared<api::NodeMetric>();
   metric->metadata = known->metadata;
   metric->spec = known->spec;
@@ -185,17 +204,14 @@ void NodeKoordlets::Follow(const std::string& node) {
   if (!working_.contains(node)) return;
   if (!synced()) return changed_.AddAfter(node, kSettle);
   const auto object = informers_.nodes.Get({"", node});
-  const auto pods = PodsOf(node);
-  if (object == nullptr || pods.empty()) {
-    running_.erase(node);
-    return;
-  }
+  if (object == nullptr || IsLeftToOthers(*object)) return Remove(node);
   Running* running = Find(node);
   const bool is_new = running == nullptr;
   if (is_new) {
     running = running_.emplace(node, std::make_unique<Running>(client_, *events_, *object, seed_))
                   .first->second.get();
   }
+  const auto pods = PodsOf(node);
   running->host().SetPods(pods, load_);
   running->koordlet().OnPods(pods);
   if (!is_new) return;

@@ -22,8 +22,8 @@ namespace koord::localcluster {
 // koordlet on simulated machines: the same one as on real nodes, which measures, reports,
 // suppresses and evicts as the node's NodeSLO asks.
 //
-// A node without pods has none: there is nothing to be done. All of them look every 15 seconds
-// instead of every second, at different moments, so that a thousand are a steady trickle.
+// All of them look every 15 seconds instead of every second, at different moments, so that a
+// thousand are a steady trickle. Nodes whose reports others write have none (kReportAnnotation).
 class NodeKoordlets final : public NodeAgents {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(15);
@@ -36,9 +36,8 @@ class NodeKoordlets final : public NodeAgents {
 
   void Begin(const std::string& node) override;
   void End(const std::string& node) override;
-  bool Reports(const std::string& node) const override;
 
-  size_t running() const { return running_.size(); }
+  Protection protection() const;
 
  private:
   class Running;
@@ -54,6 +53,7 @@ class NodeKoordlets final : public NodeAgents {
   };
 
   void Follow(const std::string& node);
+  void Remove(const std::string& node);
   Running* Find(const std::string& node) const;
   std::vector<std::shared_ptr<const kube::Pod>> PodsOf(const std::string& node) const;
   bool synced() const;
@@ -71,6 +71,7 @@ class NodeKoordlets final : public NodeAgents {
   kube::WorkQueue changed_;        // nodes whose pods are to be looked at again
   std::set<std::string> working_;  // machines that are there
   std::map<std::string, std::unique_ptr<Running>> running_;
+  Protection past_;  // of those that run no more
   Scope scope_;
 };
 

@@ -7,7 +7,7 @@
 #include "koordlet/simulation/simulated_kernel.h"
 #include "kube/objects/pod_resources.h"
 #include "localcluster/nodes/cpu_topology.h"
-#include "localcluster/nodes/usage_history.h"
+#include "localcluster/nodes/system_usage.h"
 
 namespace koord::localcluster {
 namespace {
@@ -19,7 +19,7 @@ using kube::PodQos;
 constexpr koordlet::CgroupLayout kLayout{CgroupVersion::kV2, koordlet::CgroupDriver::kSystemd};
 // What is used is looked at this often, and at most so often at once: nobody reads for long only
 // where nobody cares.
-constexpr Duration kStep = UsageHistory::kStep;
+constexpr Duration kStep = kSystemNoiseStep;
 constexpr int64_t kMaxSteps = 40;
 constexpr Duration kPeriod = std::chrono::microseconds(koordlet::kCpuPeriodMicros);
 
@@ -205,6 +205,12 @@ void SimulatedHost::ForTiersOf(PodQos qos, const Visit& visit) {
   if (qos != PodQos::kGuaranteed) visit(tiers_[qos]);
 }
 
+void SimulatedHost::NoteSuppression(double wanted, double left) {
+  const bool suppressed = wanted > left;
+  if (suppressed && !suppressed_) ++suppressions_;
+  suppressed_ = suppressed;
+}
+
 void SimulatedHost::Step(WallTime time, Duration span) {
   const auto cpus = static_cast<double>(machine_.processors().size());
   const Usage system = SystemUsage({cpus, static_cast<double>(machine_.memory())}, seed_, time);
@@ -213,7 +219,7 @@ void SimulatedHost::Step(WallTime time, Duration span) {
   for (auto& [tier, counters] : tiers_) counters.memory = 0;
   total_.memory = static_cast<int64_t>(system.memory);
   for (auto& [uid, pod] : pods_) {
-    const Usage wanted = pod->load.WantedAt(time);
+    const Usage wanted = pod->load.At(time);
     pod->cores = wanted.cpu;
     Limit(*pod, span);
     (pod->qos == PodQos::kBestEffort ? best_effort : others) += pod->cores;
@@ -224,8 +230,10 @@ void SimulatedHost::Step(WallTime time, Duration span) {
   total_.memory = std::min(total_.memory, machine_.memory());
   // Services come first, best-effort pods share what they may have of the rest.
   const double for_others = std::min(others, std::max(cpus - system.cpu, 0.0));
+  const double left = BestEffortCores();
+  NoteSuppression(best_effort, left);
   const double for_best_effort =
-      std::min({best_effort, BestEffortCores(), std::max(cpus - system.cpu - for_others, 0.0)});
+      std::min({best_effort, left, std::max(cpus - system.cpu - for_others, 0.0)});
   for (auto& [uid, pod] : pods_) {
     const bool is_best_effort = pod->qos == PodQos::kBestEffort;
     const double wanted = is_best_effort ? best_effort : others;

@@ -29,6 +29,10 @@ class SimulatedHost {
   koordlet::Host& host() { return machine_.host(); }
   koordlet::MemoryMachine& machine() { return machine_; }
 
+  // Whether best-effort pods would use more CPU than their tier is left, and how often that began.
+  bool suppressed() const { return suppressed_; }
+  int64_t suppressions() const { return suppressions_; }
+
   // All that runs there now; those that are not named are gone.
   void SetPods(const std::vector<std::shared_ptr<const kube::Pod>>& pods, const LoadModels& models);
 
@@ -59,6 +63,7 @@ class SimulatedHost {
   void ShowMachine();
   void CatchUp();
   void Step(WallTime time, Duration span);
+  void NoteSuppression(double wanted, double left);
   template <class Visit>
   void ForTiersOf(kube::PodQos qos, const Visit& visit);
   void Limit(RunningPod& pod, Duration span);
@@ -73,6 +78,8 @@ class SimulatedHost {
   std::map<std::string, std::unique_ptr<RunningPod>, std::less<>> pods_;  // by UID
   std::map<kube::PodQos, Counters> tiers_;
   Counters total_;
+  bool suppressed_ = false;
+  int64_t suppressions_ = 0;
   WallTime until_;  // up to which all is worked out
 };
 

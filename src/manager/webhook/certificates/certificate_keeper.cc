@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/strings.h"
 #include "kube/api_error.h"
 #include "kube/resources.h"
 #include "kube/serving/private_file.h"
@@ -15,6 +16,7 @@ using kube::Json;
 
 constexpr Duration kInterval = std::chrono::seconds(60);
 constexpr Duration kFirstRetry = std::chrono::milliseconds(500);
+constexpr char kHint[] = "apply deploy/manager/webhooks.yaml, which makes it";
 
 kube::InformerOptions OnlyNamed(const std::string& ns, const std::string& name) {
   return {.ns = ns, .field_selector = "metadata.name=" + name};
@@ -104,7 +106,8 @@ void CertificateKeeper::Sync() {
 
 StatusOr<std::optional<CertificateSet>> CertificateKeeper::Renew(
     const CertificateSet& current) const {
-  return RenewIfDue(current, options_.policy, client_.loop().clock().Now());
+  const Clock& clock = options_.clock != nullptr ? *options_.clock : client_.loop().clock();
+  return RenewIfDue(current, options_.policy, clock.Now());
 }
 
 void CertificateKeeper::UseDirectory() {
@@ -155,6 +158,9 @@ void CertificateKeeper::WriteSecret(Json secret, const CertificateSet& set, bool
     if (kube::IsAlreadyExists(answer.status()) || kube::IsConflict(answer.status())) {
       return ReadSecret();
     }
+    if (kube::IsNotFound(answer.status())) {
+      return Finish(FailedPrecondition("namespace {} is not found: {}", Quote(options_.ns), kHint));
+    }
     Finish(answer.status());
   });
   if (exists) {
@@ -181,6 +187,9 @@ void CertificateKeeper::Use(const CertificateSet& set) {
 void CertificateKeeper::Register(const kube::Resource& resource, const std::string& name,
                                  std::function<void(Status)> done) {
   client_.Get(resource, {"", name}, scope_.Wrap([=, this](StatusOr<Json> answer) {
+    if (kube::IsNotFound(answer.status())) {
+      return done(FailedPrecondition("{} {} is not found: {}", resource.kind, Quote(name), kHint));
+    }
     if (!answer.ok()) return done(answer.status());
     const auto changed = Registered(*answer, registration_);
     if (!changed.ok() || !*changed) return done(changed.status());

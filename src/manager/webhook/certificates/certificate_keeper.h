@@ -20,10 +20,11 @@ struct CertificateOptions {
   std::string service_name = "koordinator-webhook-service";
   std::string mutating_name = "koordinator-mutating-webhook-configuration";
   std::string validating_name = "koordinator-validating-webhook-configuration";
-  std::string host;          // WEBHOOK_HOST: called by address instead of through the service
-  int port = 9876;           // with the host
-  std::string directory;     // certificates are kept here instead of in the Secret; empty: not
-  CertificatePolicy policy;  // the name is filled in
+  std::string host;              // WEBHOOK_HOST: called by address instead of through the service
+  int port = 9876;               // with the host
+  std::string directory;         // certificates are kept here instead of in the Secret; empty: not
+  CertificatePolicy policy;      // the name is filled in
+  const Clock* clock = nullptr;  // by which callers judge certificates; null: that of the loop
 
   std::string server_name() const { return host.empty() ? service_name + "." + ns + ".svc" : host; }
 };

@@ -86,20 +86,6 @@ bool IsJson(std::string_view content_type) {
 
 }  // namespace
 
-std::string_view ToString(Operation operation) {
-  switch (operation) {
-    case Operation::kCreate:
-      return "CREATE";
-    case Operation::kUpdate:
-      return "UPDATE";
-    case Operation::kDelete:
-      return "DELETE";
-    case Operation::kConnect:
-      return "CONNECT";
-  }
-  return "";
-}
-
 bool Request::IsAbout(std::string_view plural) const {
   return group.empty() && resource == plural && subresource.empty();
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "kube/admission_operation.h"
 #include "kube/http.h"
 #include "kube/json.h"
 
@@ -13,8 +14,7 @@
 // and depth, read strictly, and never believed beyond what the API server vouches for.
 namespace koord::manager::webhook {
 
-enum class Operation { kCreate, kUpdate, kDelete, kConnect };
-std::string_view ToString(Operation operation);  // "CREATE"
+using kube::Operation;
 
 struct Request {
   std::string uid;

@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "api/elastic_quota.h"
 #include "base/scope.h"
 #include "kube/client/client.h"
 #include "kube/client/informer.h"
-#include "kube/objects/namespace.h"
+#include "manager/cluster/manager_informers.h"
 #include "manager/quota/quota_evaluator.h"
 #include "manager/webhook/review/cluster_view.h"
 
@@ -17,12 +16,11 @@ namespace koord::manager::webhook {
 // The cluster as watches show it.
 class InformerView final : public ClusterView {
  public:
-  // Shared with the controllers; not started yet, since indexes are added here.
   struct Inputs {
     kube::Client& client;
-    kube::Informer<kube::Node>& nodes;
-    kube::Informer<kube::Pod>& pods;
-    kube::Informer<kube::ConfigMap>& slo_configs;
+    // Shared with the controllers: all there are, and not started yet, since indexes are added
+    // here.
+    ManagerInformers& informers;
   };
   struct Options {
     kube::ObjectKey slo_config;
@@ -33,10 +31,10 @@ class InformerView final : public ClusterView {
 
   InformerView(const Inputs& inputs, Options options);
 
-  // Starts all but those that are shared.
+  // Watches what is not shared.
   void Start();
   void Stop();
-  // All, also those that are shared, have their first lists.
+  // All is known, also what is shared.
   bool synced() const;
   void WhenSynced(std::function<void()> callback);
 
@@ -44,11 +42,6 @@ class InformerView final : public ClusterView {
   // namespace, before the watch has told of that.
   void KnowNamespace(const std::string& ns, std::function<void()> then);
   std::vector<QuotaEvaluator::QuotaPtr> QuotasNamed(std::string_view name) const;
-
-  kube::Informer<api::ClusterColocationProfile>& profile_informer() { return profile_informer_; }
-  kube::Informer<kube::Namespace>& namespace_informer() { return namespaces_; }
-  kube::Informer<api::ElasticQuota>& quota_informer() { return quota_informer_; }
-  kube::Informer<api::ElasticQuotaProfile>& quota_profile_informer() { return quota_profiles_; }
 
   const ProfileSet& profiles() const override { return profiles_; }
   StatusOr<const kube::Labels*> NamespaceLabels(std::string_view ns) const override;
@@ -70,15 +63,14 @@ class InformerView final : public ClusterView {
   void FollowQuotas();
   void AddIndexes();
 
-  Inputs inputs_;
+  ManagerInformers& informers() const { return inputs_.informers; }
+  template <class Visit>
+  void ForEach(Visit visit) const;
+
+  const Inputs inputs_;
   const Options options_;
   ProfileSet profiles_;
   QuotaTopology quotas_;
-  kube::Informer<api::ClusterColocationProfile> profile_informer_;
-  kube::Informer<kube::Namespace> namespaces_;
-  kube::Informer<kube::PriorityClass> priority_classes_;
-  kube::Informer<api::ElasticQuota> quota_informer_;
-  kube::Informer<api::ElasticQuotaProfile> quota_profiles_;
   std::unique_ptr<kube::Informer<kube::ConfigMap>> enhanced_configs_;
   // Asked for one by one because the watch was behind.
   std::map<std::string, kube::Labels, std::less<>> asked_namespaces_;

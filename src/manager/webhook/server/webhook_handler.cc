@@ -41,20 +41,19 @@ void WebhookHandler::Add(bool enabled, std::string path, Answer answer) {
 
 void WebhookHandler::AddPaths() {
   const Features& features = options_.features;
-  Add(features.pod_mutating, "/mutate-pod", [this](const RequestPtr& request, Done done) {
+  Add(features.pod_mutating, kMutatePodPath, [this](const RequestPtr& request, Done done) {
     MutatePodWhenNamespaceIsKnown(request, std::move(done));
   });
-  Add(features.pod_validating, "/validate-pod", [this](const RequestPtr& request, Done done) {
+  Add(features.pod_validating, kValidatePodPath, [this](const RequestPtr& request, Done done) {
     ValidatePod(*request,
                 {inputs_.view, options_.features, options_.trust, inputs_.clock, enhanced_,
                  inputs_.evaluator, &metrics_},
                 std::move(done));
   });
-  Add(features.pod_validating, "/validate-pod-binding",
+  // Every pod is bound: nobody should ask where the answer is always yes.
+  Add(features.pod_validating && features.binding_admission, "/validate-pod-binding",
       [this](const RequestPtr& request, Done done) {
-        done(options_.features.binding_admission
-                 ? ValidateBinding(*request, inputs_.view, options_.binding, &metrics_)
-                 : Response::Allowed());
+        done(ValidateBinding(*request, inputs_.view, options_.binding, &metrics_));
       });
   constexpr char kQuotas[] = "scheduling-sigs-k8s-io-v1alpha1-elasticquota";
   Add(features.elastic_mutating, std::string("/mutate-") + kQuotas,

@@ -18,6 +18,9 @@
 
 namespace koord::manager::webhook {
 
+inline constexpr char kMutatePodPath[] = "/mutate-pod";
+inline constexpr char kValidatePodPath[] = "/validate-pod";
+
 struct HandlerOptions {
   Features features;
   TrustOptions trust;

@@ -88,14 +88,18 @@ TEST_F(WebhookHandlerTest, WhatIsNoReviewGets400AndAMessage) {
 
 TEST_F(WebhookHandlerTest, OnlyWhatIsSwitchedOnIsThere) {
   const std::set<std::string, std::less<>> expected{
-      "/mutate-pod", "/validate-pod", "/validate-pod-binding",
-      "/mutate-scheduling-sigs-k8s-io-v1alpha1-elasticquota",
+      "/mutate-pod", "/validate-pod", "/mutate-scheduling-sigs-k8s-io-v1alpha1-elasticquota",
       "/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota"};
   EXPECT_EQ(handler().paths(), expected);
   EXPECT_EQ(Post("/mutate-node-status", Review("{}")).status, 404);
   EXPECT_EQ(component::Ask(handler(), "GET", "/mutate-pod").status, 405);
   EXPECT_EQ(component::Ask(handler(), "GET", "/healthz").body, "ok");
   EXPECT_THAT(component::Ask(handler(), "GET", "/elasticQuota").body, HasSubstr("quotaInfoMap"));
+}
+
+TEST_F(WebhookHandlerTest, BindingsAreAskedAboutOnlyWhereSomeAreRefused) {
+  options_.features.binding_admission = true;
+  EXPECT_TRUE(handler().paths().contains("/validate-pod-binding"));
 }
 
 TEST_F(WebhookHandlerTest, SendsCallersAwayUntilItKnowsTheCluster) {

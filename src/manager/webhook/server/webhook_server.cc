@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "manager/webhook/pod/plain_pod.h"
 
 namespace koord::manager::webhook {
 namespace {
@@ -20,10 +21,16 @@ InformerView::Options ViewOptions(const WebhookServer::Options& options) {
   return view;
 }
 
+// Sockets and handshakes take their time, however fast that of the cluster passes.
+EventLoop& RealLoop(const WebhookServer::Options& options, EventLoop& loop) {
+  return options.sockets != nullptr ? *options.sockets : loop;
+}
+
 WebhookServer::Options Completed(WebhookServer::Options options) {
   options.handler.require_client_certificate = !options.client_ca.empty();
   options.handler.seed = options.seed;
   options.evaluation.seed = options.seed;
+  if (options.sockets != nullptr) options.certificates.clock = &options.sockets->clock();
   return options;
 }
 
@@ -49,7 +56,7 @@ WebhookServer::WebhookServer(const InformerView::Inputs& inputs, metrics::Regist
                options_.handler),
       certificates_(inputs.client, options_.certificates, handler_.paths(),
                     [this](const CertificateSet& set) { return Show(set); }),
-      start_deadline_(inputs.client.loop()) {}
+      start_deadline_(RealLoop(options_, inputs.client.loop())) {}
 
 WebhookServer::~WebhookServer() = default;
 
@@ -84,6 +91,17 @@ Status WebhookServer::Ready() const {
   if (!certificates_.synced()) return certificates_.last_error();
   if (options_.sockets != nullptr && server_ == nullptr) return Unavailable("no port is open");
   return absl::OkStatus();
+}
+
+bool WebhookServer::IsNeedless(std::string_view path, std::string_view ns, const kube::Json& object,
+                               const kube::Json& old_object) const {
+  const Features& features = options_.handler.features;
+  if (!view_.synced()) return false;
+  if (path == kMutatePodPath) return NothingToMutate(object, ns, view_, features);
+  if (path == kValidatePodPath) {
+    return NothingToValidate(object, old_object, ns, view_, features);
+  }
+  return false;
 }
 
 uint16_t WebhookServer::port() const { return server_ == nullptr ? 0 : server_->port(); }

@@ -86,10 +86,10 @@ class Fixture {
  public:
   explicit Fixture(EventLoop& loop, WebhookServer::Options options = {})
       : client(loop, std::make_shared<kube::InProcessTransport>(loop, api), {.qps = 0}),
-        nodes(client, kube::kNodes),
-        pods(client, kube::kPods),
-        configs(client, kube::kConfigMaps,
-                {.ns = "koordinator-system", .field_selector = "metadata.name=slo"}) {
+        informers(client, {.slo_config = {"koordinator-system", "slo"},
+                           .wants_profiles = true,
+                           .wants_quotas = true,
+                           .wants_priorities = true}) {
     for (const char* path : {kMutating, kValidating}) {
       api.objects[path] = Yaml(
           "{metadata: {name: koordinator-x}, webhooks: [{name: vpod.koordinator.sh, clientConfig: "
@@ -98,19 +98,15 @@ class Fixture {
     }
     api.lists["/apis/config.koordinator.sh/v1alpha1/clustercolocationprofiles"] = {
         Yaml("{metadata: {name: p, resourceVersion: '1'}, spec: {labels: {from: profile}}}")};
-    server = std::make_unique<WebhookServer>(InformerView::Inputs{client, nodes, pods, configs},
-                                             metrics, std::move(options));
-    nodes.Start();
-    pods.Start();
-    configs.Start();
+    server = std::make_unique<WebhookServer>(InformerView::Inputs{client, informers}, metrics,
+                                             std::move(options));
+    informers.Start();
     server->Start([this] { ready = true; });
   }
 
   FakeApi api;
   kube::Client client;
-  kube::Informer<kube::Node> nodes;
-  kube::Informer<kube::Pod> pods;
-  kube::Informer<kube::ConfigMap> configs;
+  ManagerInformers informers;
   metrics::Registry metrics;
   std::unique_ptr<WebhookServer> server;
   bool ready = false;

@@ -1,0 +1,20 @@
+#pragma once
+// What nearly every source above kube/ includes, parsed once (see cmake/Targets.cmake). Sources
+// still include what they use; this only makes the build faster.
+#include "base/common_headers.h"
+#include "base/event_loop.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/scope.h"
+#include "base/string_map.h"
+#include "base/strings.h"
+#include "kube/client/client.h"
+#include "kube/client/event_recorder.h"
+#include "kube/codec.h"
+#include "kube/objects/namespace.h"
+#include "kube/objects/node.h"
+#include "kube/objects/pod.h"
+#include "kube/objects/policy.h"
+#include "kube/objects/storage.h"
+#include "kube/objects/workloads.h"
+#include "kube/time.h"

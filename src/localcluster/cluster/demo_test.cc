@@ -1,0 +1,73 @@
+// The demo on a small cluster, as its summary shows it.
+#include "localcluster/demo/demo.h"
+
+#include <gtest/gtest.h>
+
+#include "api/keys.h"
+#include "base/virtual_loop.h"
+#include "kube/resources.h"
+#include "localcluster/cluster/local_cluster.h"
+
+namespace koord::localcluster {
+namespace {
+
+class DemoTest : public testing::Test {
+ protected:
+  DemoTest() {
+    LocalClusterOptions options;
+    options.nodes = 4;
+    options.demo = true;
+    cluster_ = *LocalCluster::Start(loop_, options);
+    EXPECT_TRUE(loop_.RunUntil([&] { return cluster_->ready(); }, 1min));
+  }
+
+  // The items of a namespace.
+  kube::json::array List(const kube::Resource& resource, const std::string& ns) {
+    kube::json::array items;
+    bool done = false;
+    cluster_->client().List(resource, ns, {}, [&](const StatusOr<kube::Json>& answer) {
+      EXPECT_TRUE(answer.ok()) << Message(answer.status());
+      if (answer.ok()) items = *kube::FindArray(*answer, {"items"});
+      done = true;
+    });
+    EXPECT_TRUE(loop_.RunUntil([&] { return done; }, 10s));
+    return items;
+  }
+
+  VirtualLoop loop_;
+  std::unique_ptr<LocalCluster> cluster_;
+};
+
+TEST_F(DemoTest, FillsWhatServicesLeaveIdle) {
+  loop_.Advance(3h);
+  const Summary summary = cluster_->Summarize();
+  const ClassSummary& services = summary.of(api::QosClass::kLs);
+  const ClassSummary& batch = summary.of(api::QosClass::kBe);
+  EXPECT_GT(services.pods, 10);
+  EXPECT_GT(services.requested.cpu, 2 * services.used.cpu) << "they ask for more than they use";
+  EXPECT_GT(batch.pods, 10);
+  EXPECT_GT(summary.batch_requested.cpu, summary.batch.cpu * 7 / 10) << "of what is lent";
+  EXPECT_EQ(batch.requested.cpu, summary.batch_requested.cpu) << "they live on nothing else";
+  EXPECT_GT(summary.used.cpu, summary.cpu_without_best_effort() * 3 / 2);
+  for (const kube::Json& pod : List(kube::kPods, "analytics")) {
+    EXPECT_EQ(kube::FindString(pod, {"metadata", "labels", api::kLabelQosClass}), "BE");
+    EXPECT_EQ(kube::FindString(pod, {"spec", "priorityClassName"}), "koord-batch");
+  }
+}
+
+TEST_F(DemoTest, HoldsBatchBackWhenServicesAreBusy) {
+  loop_.Advance(9h);  // a rush of each service that has them
+  const Summary summary = cluster_->Summarize();
+  ASSERT_TRUE(summary.protection);
+  EXPECT_GT(summary.protection->suppressions, 0);
+  EXPECT_GT(summary.protection->evictions, 0);
+}
+
+TEST_F(DemoTest, PilesNothingUp) {
+  loop_.Advance(4h);
+  EXPECT_LT(List(kube::kPods, "analytics").size(), 200u);
+  EXPECT_LT(List(kube::kJobs, "analytics").size(), 60u);
+}
+
+}  // namespace
+}  // namespace koord::localcluster

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""deploy/ on a real cluster, by kustomize and by Helm: everything starts and does its work.
+
+    tests/kubernetes/deploy_test.py build/bin
+
+The programs run as pods, from images of theirs and with the accounts of deploy/. There is no proxy
+for services here, so an overlay puts the pods on the host's network and tells them where the API
+server is; nothing else is changed.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+from cluster import REPOSITORY, Cluster, ClusterError, build_programs, exit_on_sigterm
+from image import BUSYBOX, program_files
+from machine import why_impossible
+from node import Node
+from programs import NAMESPACE
+
+DEPLOY = REPOSITORY / "deploy"
+CHART = DEPLOY / "helm" / "koordinator"
+DEADLINE_S = 180
+WORKLOADS = ["deployment/koord-scheduler", "deployment/koord-manager", "daemonset/koordlet"]
+KINDS = "clusterroles,clusterrolebindings,crds,priorityclasses,mutatingwebhookconfigurations," \
+        "validatingwebhookconfigurations"
+
+
+class Installation:
+    def __init__(self, cluster, node):
+        self.cluster, self.node = cluster, node
+        self.helm = build_programs(["helm"]) / "helm"
+        self.overlay = cluster.directory / "overlay"
+        self.overlay.mkdir()
+
+    def write_overlay(self, resources):
+        """Wraps `resources`, files in the overlay's directory or bases."""
+        environment = [
+            {"name": "KUBERNETES_SERVICE_HOST", "value": "127.0.0.1"},
+            {"name": "KUBERNETES_SERVICE_PORT", "value": str(self.cluster.port)},
+            {"name": "WEBHOOK_HOST", "value": "127.0.0.1"}]
+        add = [{"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": variable}
+               for variable in environment]
+        empty = [{"op": "add", "path": "/spec/template/spec/containers/0/env", "value": []}]
+        host = [{"op": "add", "path": "/spec/template/spec/hostNetwork", "value": True},
+                {"op": "replace", "path": "/spec/replicas", "value": 1}]
+        (self.overlay / "kustomization.yaml").write_text(json.dumps({
+            "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
+            "resources": resources,
+            "patches": [
+                {"target": {"kind": "DaemonSet", "name": "koordlet"}, "patch": json.dumps(add)},
+                {"target": {"kind": "Deployment", "name": "koord-manager"},
+                 "patch": json.dumps(add + host)},
+                {"target": {"kind": "Deployment", "name": "koord-scheduler"},
+                 "patch": json.dumps(empty + add + host)}]}))
+
+    def render_chart(self, *flags):
+        done = subprocess.run([self.helm, "template", "koordinator", CHART, "--kube-version=1.35.4",
+                               *flags], text=True, capture_output=True)
+        if done.returncode != 0:
+            raise ClusterError(f"helm template: {done.stderr}")
+        return done.stdout
+
+    def check_work(self):
+        for workload in WORKLOADS:
+            self.cluster.kubectl("rollout", "status", "-n", NAMESPACE, workload,
+                                 f"--timeout={DEADLINE_S}s")
+        # In a namespace that the webhooks leave out: they are not what is looked at here.
+        self.cluster.kubectl("run", "-n", NAMESPACE, "placed", f"--image={BUSYBOX}",
+                             "--image-pull-policy=Never", "--restart=Never",
+                             '--overrides={"spec": {"schedulerName": "koord-scheduler", '
+                             '"terminationGracePeriodSeconds": 0}}')
+        self.cluster.kubectl("wait", "-n", NAMESPACE, "--for=condition=Ready", "pod/placed",
+                             f"--timeout={DEADLINE_S}s")
+        self.cluster.kubectl("delete", "-n", NAMESPACE, "pod", "placed", "--timeout=60s")
+        self.cluster.wait("a report of koordlet", self.is_reported, DEADLINE_S)
+        self.cluster.wait("batch resources of koord-manager", self.is_lent, DEADLINE_S)
+
+    def is_reported(self):
+        done = self.cluster.kubectl("get", "nodemetric", self.node.name, "-o",
+                                    "jsonpath={.status.updateTime}", check=False)
+        return done.stdout
+
+    def is_lent(self):
+        done = self.cluster.kubectl("get", "node", self.node.name, "-o", "json")
+        return "kubernetes.io/batch-cpu" in json.loads(done.stdout)["status"]["allocatable"]
+
+    def explain(self):
+        """What to look at after a failure."""
+        pods = self.cluster.kubectl("get", "pods", "-A", "-o", "wide", check=False).stdout
+        logs = [self.cluster.kubectl("logs", "-n", NAMESPACE, workload, "--tail=15",
+                                     check=False).stdout for workload in WORKLOADS]
+        return "\n".join([pods, *logs])
+
+
+def kustomize_installs(installation):
+    base = os.path.relpath(DEPLOY, installation.overlay)
+    installation.write_overlay([base])
+    installation.cluster.kubectl("apply", "--server-side", "-k", installation.overlay)
+    installation.check_work()
+
+
+def kustomize_uninstalls(installation):
+    kubectl = installation.cluster.kubectl
+    kubectl("delete", "-k", installation.overlay, "--timeout=120s", "--ignore-not-found")
+    left = [name for name in kubectl("get", KINDS, "-o", "name").stdout.split() if "koord" in name]
+    if left:
+        raise ClusterError(f"left behind: {left}")
+
+
+def helm_installs(installation):
+    renderer = installation.cluster.directory / "post-renderer"
+    rendered = installation.overlay / "rendered.yaml"
+    kubectl = installation.cluster.binaries / "kubectl"
+    installation.write_overlay([rendered.name])
+    renderer.write_text(f"#!/bin/sh\ncat >{rendered}\nexec {kubectl} kustomize "
+                        f"{installation.overlay}\n")
+    renderer.chmod(0o700)
+    done = subprocess.run(
+        [installation.helm, "install", "koordinator", CHART, f"--post-renderer={renderer}"],
+        env=installation.cluster.environment(), text=True, capture_output=True)
+    if done.returncode != 0:
+        raise ClusterError(f"helm install: {done.stderr}")
+    installation.check_work()
+
+
+def values_of_the_chart_have_effect(installation):
+    rendered = installation.render_chart(
+        "--set=installation.namespace=elsewhere", "--set=crds.devices=false",
+        "--set=imageRepositoryHost=registry.test", "--set=manager.image.tag=v9",
+        "--set=manager.replicas=3", "--set=scheduler.port=12345",
+        "--set=koordlet.features=BECPUEvict=true", "--set=webhookConfiguration.timeoutSeconds=7",
+        "--set=webhookConfiguration.failurePolicy.pods=Fail")
+    for text, is_there in {
+            "koordinator-system": False, "devices.scheduling.koordinator.sh\n": False,
+            "image: registry.test/koordinator-sh/koord-manager:v9": True, "replicas: 3": True,
+            "--port=12345": True, "--feature-gates=BECPUEvict=true": True,
+            "timeoutSeconds: 7": True, "failurePolicy: Fail": True}.items():
+        if (text in rendered) != is_there:
+            raise ClusterError(f"{text!r} is {'not ' if is_there else ''}in what helm renders")
+
+
+TESTS = [values_of_the_chart_have_effect, kustomize_installs, kustomize_uninstalls, helm_installs]
+
+
+def main(binaries):
+    if why := why_impossible():
+        print(f"SKIP: {why}")
+        return 0
+    passed = 0
+    with contextlib.ExitStack() as running:
+        cluster = running.enter_context(Cluster(controller_manager=True, scheduler=True))
+        node = running.enter_context(Node(cluster))
+        for program in ("koord-scheduler", "koord-manager", "koordlet"):
+            node.import_image(f"docker.io/koordinator-sh/{program}:v0.1.0",
+                              program_files(pathlib.Path(binaries) / program),
+                              entrypoint=[f"/{program}"])
+        installation = Installation(cluster, node)
+        for test in TESTS:
+            start = time.monotonic()
+            try:
+                test(installation)
+            except ClusterError as error:
+                print(f"FAIL {test.__name__}\n     {error}\n{installation.explain()}")
+                break
+            passed += 1
+            print(f"ok   {test.__name__.replace('_', ' ')} ({time.monotonic() - start:.0f} s)",
+                  flush=True)
+    print(f"{passed} passed, {len(TESTS) - passed} failed")
+    return 0 if passed == len(TESTS) else 1
+
+
+if __name__ == "__main__":
+    exit_on_sigterm()
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except ClusterError as error:
+        sys.exit(f"deploy_test.py: {error}")

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Programs that are killed, and an API server that goes away: nothing is lost or done twice.
+
+    tests/kubernetes/failover_test.py build/bin [TEST...]
+"""
+
+import collections
+import contextlib
+import json
+import pathlib
+import sys
+import time
+
+from bench import BoundPods, Server, pod
+from cluster import Cluster, ClusterError, exit_on_sigterm
+from image import BUSYBOX
+from machine import why_impossible
+from node import Node
+from programs import NAMESPACE, Koordlet, Manager, Scheduler, deploy
+
+PODS = 5000
+PODS_A_NODE = 10  # all nodes together have room for just these pods
+NEW_LEADER_S = 20  # at the default settings of leases
+API_DOWN_S = 60
+DEADLINE_S = 300
+TAINTLESS = {"kube-apiserver": ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"]}
+LIFTED = ["--kube-api-qps=500", "--kube-api-burst=500"]
+
+
+class Supervised(contextlib.ExitStack):
+    """Programs that are started again when they end, as the kubelet would."""
+
+    def __init__(self, *programs):
+        super().__init__()
+        self.programs = programs
+        for program in programs:
+            self.enter_context(program)
+
+    def revive(self):
+        for program in self.programs:
+            if program.process.poll() is not None:
+                program.start()
+
+    def wait(self, what, condition, deadline_s=DEADLINE_S):
+        """Waits until `condition()`; how long it took."""
+        start = time.monotonic()
+        while True:
+            with contextlib.suppress(OSError):
+                if condition():
+                    return time.monotonic() - start
+            if time.monotonic() > start + deadline_s:
+                ends = "\n".join(f"--- {p.name}\n{p.end()}" for p in self.programs)
+                raise ClusterError(f"not within {deadline_s} s: {what}\n{ends}")
+            self.revive()
+            time.sleep(0.05)
+
+
+def leads(program):
+    try:
+        return program.leads()
+    except OSError:
+        return False
+
+
+def check_each_bound_once(cluster, bound_by_audit):
+    """No node has more than fits, and no pod was bound twice or to two nodes."""
+    pods = json.loads(cluster.kubectl("get", "pods", "-o", "json").stdout)["items"]
+    on_node = collections.Counter(p["spec"].get("nodeName") for p in pods)
+    if on_node.pop(None, 0) or len(pods) != PODS:
+        raise ClusterError(f"{len(pods)} pods, and not all are bound")
+    if crowded := {n: c for n, c in on_node.items() if c > PODS_A_NODE}:
+        raise ClusterError(f"more pods than fit: {crowded}")
+    # Of bindings whose caller was killed, the log does not tell that they succeeded.
+    twice = [name for name, count in bound_by_audit.items() if count > 1]
+    if twice:
+        raise ClusterError(f"bound twice: {twice[:10]}")
+
+
+def successful_bindings(cluster):
+    return collections.Counter(
+        event["objectRef"]["name"] for event in cluster.writes("koord-scheduler")
+        if event["objectRef"].get("subresource") == "binding" and
+        event["responseStatus"].get("code") == 201)
+
+
+@contextlib.contextmanager
+def scheduling(binaries):
+    """A cluster in which two schedulers are placing pods."""
+    with Cluster(arguments=TAINTLESS, audit=True) as cluster:
+        deploy(cluster)
+        server = Server(binaries, cluster.kubeconfig, cluster.directory)
+        server.create_nodes(PODS // PODS_A_NODE, cpu=str(PODS_A_NODE))
+        server.load("POST", "/api/v1/namespaces/default/pods", pod("koord-scheduler", cpu="1"),
+                    count=PODS)
+        schedulers = [Scheduler(binaries / "koord-scheduler", cluster, name=f"koord-scheduler-{i}",
+                                more=LIFTED) for i in "ab"]
+        bound = BoundPods(cluster, "default", PODS)
+        with Supervised(*schedulers) as supervised:
+            supervised.wait("the first pods", lambda: len(bound) > PODS // 10)
+            if len(bound) > PODS * 9 // 10:
+                raise ClusterError("the pods were placed before anything could be tried")
+            yield cluster, supervised, bound
+        bound.stop()
+
+
+def finish(cluster, supervised, bound):
+    supervised.wait("all pods are bound", bound.done.is_set)
+    check_each_bound_once(cluster, successful_bindings(cluster))
+
+
+def leader_is_killed(binaries):
+    with scheduling(binaries) as (cluster, supervised, bound):
+        leader = next(filter(leads, supervised.programs))
+        other = next(p for p in supervised.programs if p is not leader)
+        leader.kill()
+        took = supervised.wait("a new leader", lambda: leads(other) or leads(leader))
+        if took > NEW_LEADER_S:
+            raise ClusterError(f"the new leader took {took:.1f} s")
+        finish(cluster, supervised, bound)
+        return f"new leader after {took:.1f} s"
+
+
+def api_server_restarts(binaries):
+    with scheduling(binaries) as (cluster, supervised, bound):
+        cluster.kill("kube-apiserver")
+        cluster.restart("kube-apiserver")
+        cluster.wait("the API server", cluster.is_ready)
+        took = supervised.wait("a leader", lambda: any(map(leads, supervised.programs)))
+        if took > NEW_LEADER_S:
+            raise ClusterError(f"the leader took {took:.1f} s")
+        finish(cluster, supervised, bound)
+        return f"a leader {took:.1f} s after its return"
+
+
+@contextlib.contextmanager
+def colocation(binaries):
+    """A real node with koordlet, and koord-manager, that have told each other all there is."""
+    with contextlib.ExitStack() as running:
+        cluster = running.enter_context(Cluster(controller_manager=True, audit=True, arguments={
+            "kube-controller-manager": ["--node-monitor-grace-period=1h"]}))
+        node = running.enter_context(Node(cluster))
+        deploy(cluster, webhooks=True)
+        configure(cluster)
+        # In a namespace that the webhooks leave out.
+        cluster.kubectl("run", "resident", "-n", NAMESPACE, f"--image={BUSYBOX}",
+                        "--image-pull-policy=Never",
+                        f'--overrides={{"spec": {{"nodeName": "{node.name}"}}}}')
+        cluster.kubectl("wait", "-n", NAMESPACE, "--for=condition=Ready", "pod/resident",
+                        "--timeout=60s")
+        manager = Manager(binaries / "koord-manager", cluster)
+        koordlet = Koordlet(binaries / "koordlet", node)
+        supervised = running.enter_context(Supervised(manager, koordlet))
+        supervised.wait("a report", lambda: report_time(cluster, node))
+        supervised.wait("batch resources", lambda: "batch-cpu" in cluster.kubectl(
+            "get", "node", node.name, "-o", "jsonpath={.status.allocatable}").stdout)
+        yield cluster, node, manager, koordlet, supervised
+
+
+def configure(cluster):
+    data = {"colocation-config": {"enable": True, "metricReportIntervalSeconds": 30},
+            "resource-threshold-config": {"clusterStrategy": {"enable": True}}}
+    cluster.kubectl("apply", "-f", "-", input=json.dumps({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "slo-controller-config", "namespace": NAMESPACE},
+        "data": {key: json.dumps(value) for key, value in data.items()}}))
+
+
+def report_time(cluster, node):
+    return cluster.kubectl("get", "nodemetric", node.name, "-o", "jsonpath={.status.updateTime}",
+                           check=False).stdout
+
+
+def uids(cluster):
+    """The objects that the programs have made."""
+    kinds = "nodemetrics,nodeslos,noderesourcetopologies"
+    return cluster.kubectl("get", kinds, "-o", "jsonpath={.items[*].metadata.uid}").stdout
+
+
+def check_nothing_twice(cluster):
+    """No object was made twice, nor the same written to it twice in a row."""
+    last = {}
+    for account in ("koord-manager", "koordlet"):
+        for event in cluster.writes(account):
+            reference = event["objectRef"]
+            if event["responseStatus"].get("code", 0) >= 300 or reference["resource"] == "events":
+                continue
+            what = (account, reference["resource"], reference.get("name"),
+                    reference.get("subresource"))
+            body = json.dumps(event.get("requestObject"), sort_keys=True)
+            if last.get(what) == body:
+                raise ClusterError(f"written twice: {what} {body}")
+            last[what] = body
+
+
+def agents_are_killed(binaries):
+    with colocation(binaries) as (cluster, node, manager, koordlet, supervised):
+        made, reported = uids(cluster), report_time(cluster, node)
+        manager.kill()
+        koordlet.kill()
+        supervised.revive()
+        took = supervised.wait("the manager leads", lambda: leads(manager))
+        if took > NEW_LEADER_S:
+            raise ClusterError(f"the manager took {took:.1f} s")
+        supervised.wait("another report", lambda: report_time(cluster, node) != reported)
+        if uids(cluster) != made:
+            raise ClusterError("objects were made anew")
+        check_nothing_twice(cluster)
+        return f"the manager leads after {took:.1f} s"
+
+
+def api_server_is_away(binaries):
+    with colocation(binaries) as (cluster, node, manager, koordlet, supervised):
+        made, reported, pid = uids(cluster), report_time(cluster, node), koordlet.process.pid
+        cluster.kill("kube-apiserver")
+        back = time.monotonic() + API_DOWN_S
+        supervised.wait("the minute has passed", lambda: time.monotonic() > back)
+        if not koordlet.acts():
+            raise ClusterError("koordlet does not act without an API server")
+        cluster.restart("kube-apiserver")
+        cluster.wait("the API server", cluster.is_ready)
+        took = supervised.wait("the manager leads", lambda: leads(manager))
+        if took > NEW_LEADER_S:
+            raise ClusterError(f"the manager took {took:.1f} s")
+        supervised.wait("another report", lambda: report_time(cluster, node) != reported)
+        if koordlet.process.pid != pid:
+            raise ClusterError("koordlet has ended meanwhile")
+        if uids(cluster) != made:
+            raise ClusterError("objects were made anew")
+        check_nothing_twice(cluster)
+        return f"the manager leads {took:.1f} s after its return"
+
+
+TESTS = [leader_is_killed, api_server_restarts, agents_are_killed, api_server_is_away]
+
+
+def main(binaries, *names):
+    binaries = pathlib.Path(binaries).absolute()
+    passed = failed = 0
+    for test in TESTS:
+        if names and test.__name__ not in names:
+            continue
+        title, start = test.__name__.replace("_", " "), time.monotonic()
+        if test in (agents_are_killed, api_server_is_away) and (why := why_impossible()):
+            print(f"SKIP {title}: {why}")
+            continue
+        try:
+            told = test(binaries)
+            passed += 1
+            print(f"ok   {title}: {told} ({time.monotonic() - start:.0f} s)", flush=True)
+        except ClusterError as error:
+            failed += 1
+            print(f"FAIL {title}\n     {error}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    exit_on_sigterm()
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except ClusterError as error:
+        sys.exit(f"failover_test.py: {error}")
