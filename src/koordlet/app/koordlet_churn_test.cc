@@ -15,8 +15,8 @@ constexpr int kChurned = 10'000;
 constexpr auto kDay = std::chrono::hours(24);
 // By then as many pods have left as are remembered for a while.
 constexpr auto kWarmUp = std::chrono::hours(1);
-// Ten times the usual intervals: what grows, grows with pods, and a day has to fit into a test.
-constexpr auto kInterval = std::chrono::seconds(10);
+// Longer than the usual intervals: what grows, grows with pods, and a day has to fit into a test.
+constexpr auto kInterval = std::chrono::seconds(30);
 constexpr int64_t kMaxGrowth = 1 << 20;
 
 int64_t HeapInUse() {

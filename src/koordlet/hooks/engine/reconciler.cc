@@ -60,8 +60,9 @@ void Reconciler::PassOverPods() {
 
 Reconciler::Record& Reconciler::RecordOf(const NodePod& node_pod) {
   std::unique_ptr<Record>& record = records_[node_pod.uid()];
-  if (record == nullptr || record->pod.object != node_pod.pod) {
+  if (record == nullptr || record->pod.object != node_pod.pod || record->cpus != node_pod.cpuset) {
     record = std::make_unique<Record>();
+    record->cpus = node_pod.cpuset;
     record->pod = MakeHookPod(node_pod);
     record->containers = MakeHookContainers(record->pod, node_pod);
   }

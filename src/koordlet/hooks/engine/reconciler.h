@@ -28,6 +28,7 @@ class Reconciler {
  private:
   struct Record {
     HookPod pod;
+    std::vector<int32_t> cpus;  // that the node's policy left it; others may change that
     std::vector<HookContainer> containers;
     std::optional<HookContainer> sandbox;
     uint64_t generation = 0;  // of what plugins go by, when it was written
