@@ -36,7 +36,7 @@ class LateLoop final : public EventLoop {
 
  private:
   struct LateClock final : Clock {
-    WallTime Now() const override { return WallTime(now.time_since_epoch()); }
+    WallTime Now() const override { return WallTime(now); }
     SteadyTime Steady() const override { return now; }
     SteadyTime now{std::chrono::hours(1)};
   };

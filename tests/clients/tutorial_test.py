@@ -55,7 +55,7 @@ def shape(line):
     line = re.sub(r"\b([a-z]+(?:-[a-z]+)*?)-[b-df-hj-np-tv-xz2-9]{5,10}(?:-[b-df-hj-np-tv-xz2-9]{5})?\b", r"\1-X", line)
     line = re.sub(r"[#=.]{20}", "BAR", line)
     line = re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z", "T", line)
-    line = re.sub(r"(\d+(\.\d+)?(Gi|Mi|Ki|m|k|d|h|s|%)?)+", "N", line)
+    line = re.sub(r"(\d+(\.\d+)?(Ti|Gi|Mi|Ki|m|k|d|h|s|%)?)+", "N", line)
     return " ".join(line.split())
 
 

@@ -128,7 +128,8 @@ TEST_F(SimulatedKoordletTest, NodesWithoutPodsReportAsOftenAsTheirSpecAsks) {
         kube::FindString(*Get(api::kNodeMetrics, {"", kNode}), {"status", "updateTime"})));
     loop_.Advance(5s);
   }
-  EXPECT_NEAR(static_cast<double>(times.size()), 10, 1);
+  // A little more often than asked, so that many nodes do not report at the same moment.
+  EXPECT_NEAR(static_cast<double>(times.size()), 11, 1);
 }
 
 TEST_F(SimulatedKoordletTest, LeavesNodesToOthersThatWriteTheirReports) {

@@ -76,8 +76,8 @@ TEST(Summary, CountsNodesPodsAndResources) {
   EXPECT_THAT(
       FormatSummary(Sample()),
       ElementsAre("nodes  1/2 ready", "pods   1 running, 1 pending",
-                  "cpu    [##..................] used 1 (13%), requested 2 (25%) of 8",
-                  "memory [##..................] used 2.0Gi (13%), requested 1.0Gi (6%) of "
+                  "cpu    [##..................] used 1 (13%), asked 2 (25%) of 8",
+                  "memory [##..................] used 2.0Gi (13%), asked 1.0Gi (6%) of "
                   "16.0Gi",
                   "", "qos     pods  cpu asked     used    limit    mem asked      used     limit",
                   "LS         1          2        0        -        1.0Gi     0.0Gi         -"));
@@ -87,9 +87,9 @@ TEST(Summary, ShowsWhatCoLocationDoes) {
   EXPECT_THAT(
       FormatSummary(Colocated(3)),
       ElementsAre("nodes  3/3 ready", "pods   6 running, 0 pending",
-                  "cpu    [#####=====..........] used 15 (50%), requested 18 (60%) of 30",
-                  "memory [#####==.............] used 9.0Gi (38%), requested 6.0Gi (25%) of 24.0Gi",
-                  "", "qos     pods  cpu asked     used    limit    mem asked      used     limit",
+                  "cpu    [#####=====..........] used 15 (50%), asked 18 (60%) of 30",
+                  "memory [#####==.............] used 9.0Gi (38%), asked 6.0Gi (25%) of 24.0Gi", "",
+                  "qos     pods  cpu asked     used    limit    mem asked      used     limit",
                   "LS         3         18        6       24        6.0Gi     3.0Gi         -",
                   "BE         3          9      7.5        9        3.0Gi     3.0Gi     3.0Gi", "",
                   "batch  9 of 12 CPUs that nodes lend are asked for (75%); by node:",

@@ -29,7 +29,11 @@ std::string Cores(int64_t milli) {
                                                : fmt::format("{:.1f}", milli / 1000.0);
 }
 
-std::string Gibibytes(int64_t bytes) { return fmt::format("{:.1f}Gi", bytes / 1073741824.0); }
+std::string Gibibytes(int64_t bytes) {
+  const double gibibytes = static_cast<double>(bytes) / 1073741824.0;
+  return gibibytes < 1000 ? fmt::format("{:.1f}Gi", gibibytes)
+                          : fmt::format("{:.1f}Ti", gibibytes / 1024);
+}
 
 template <class Format>
 std::string UsageLine(std::string_view name, const Summary& summary, int64_t Amounts::*amount,
@@ -38,7 +42,7 @@ std::string UsageLine(std::string_view name, const Summary& summary, int64_t Amo
   const int64_t used = summary.used.*amount;
   const int64_t requested = summary.requested.*amount;
   const int best_effort = Percent(summary.of(api::QosClass::kBe).used.*amount, whole);
-  return fmt::format("{:7}[{}] used {} ({}%), requested {} ({}%) of {}", name,
+  return fmt::format("{:7}[{}] used {} ({}%), asked {} ({}%) of {}", name,
                      Bar(Percent(used, whole), best_effort), format(used), Percent(used, whole),
                      format(requested), Percent(requested, whole), format(whole));
 }
