@@ -56,28 +56,46 @@ void PressureCollector::Store(const Pods::Entry& entry, const Pressures& pressur
   }
 }
 
-void PressureCollector::Show(const Pods::Entry& entry, const Pressures& pressures) {
+metrics::Gauge& PressureCollector::GaugeOf(const Pods::Entry& entry, std::string_view kind,
+                                           std::string_view precision, std::string_view degree) {
   const std::string_view node = context_.options.node_name;
-  const std::string_view full_supported = pressures[0].full.has_value() ? "true" : "false";
+  const std::string_view full = entry.memory.full_supported ? "true" : "false";
+  if (entry.container == nullptr) {
+    return pod_psi_.With(
+        {node, entry.ns(), entry.pod_name(), entry.pod->uid(), kind, precision, degree, full});
+  }
+  return container_psi_.With({node, entry.ns(), entry.pod_name(), entry.full_container_id(),
+                              entry.container_name(), entry.pod->uid(), kind, precision, degree,
+                              full});
+}
+
+void PressureCollector::Show(Pods::Entry& entry, const Pressures& pressures) {
+  entry.memory.full_supported = pressures[0].full.has_value();
+  auto gauge = entry.memory.gauges.begin();
   for (size_t i = 0; i < kKinds.size(); ++i) {
     const auto show = [&](std::string_view degree, const Pressure::Averages& averages) {
       const std::pair<std::string_view, double> values[] = {
           {"avg10", averages.avg10}, {"avg60", averages.avg60}, {"avg300", averages.avg300}};
       for (const auto& [precision, value] : values) {
-        metrics::Gauge& gauge =
-            entry.container == nullptr
-                ? pod_psi_.With({node, entry.ns(), entry.pod_name(), entry.pod->uid(),
-                                 kKinds[i].name, precision, degree, full_supported})
-                : container_psi_.With({node, entry.ns(), entry.pod_name(),
-                                       entry.full_container_id(), entry.container_name(),
-                                       entry.pod->uid(), kKinds[i].name, precision, degree,
-                                       full_supported});
-        gauge.Set(value);
+        if (*gauge == nullptr) *gauge = &GaugeOf(entry, kKinds[i].name, precision, degree);
+        (*gauge++)->Set(value);
       }
     };
     show("some", pressures[i].some);
-    if (pressures[i].full.has_value()) show("full", *pressures[i].full);
+    if (pressures[i].full.has_value()) {
+      show("full", *pressures[i].full);
+    } else {
+      gauge += 3;
+    }
   }
+}
+
+// Thousands of series are looked up once, and made anew only when pods or what is known of them
+// have changed.
+void PressureCollector::ForgetGauges() {
+  pod_psi_.Clear();
+  container_psi_.Clear();
+  for (Pods::Entry& entry : pods_.entries()) entry.memory.gauges.fill(nullptr);
 }
 
 void PressureCollector::Collect() {
@@ -85,14 +103,18 @@ void PressureCollector::Collect() {
   has_synced_ = true;
   const std::string kubepods = context_.host.cgroups().layout().QosDir(kube::PodQos::kGuaranteed);
   if (!context_.host.cgroups().IsSupported(CgroupFile::kCpuPressure, kubepods)) return;
-  pods_.Follow(context_.state);
-  pod_psi_.Clear();
-  container_psi_.Clear();
+  bool stale = pods_.Follow(context_.state);
+  readings_.clear();
   for (Pods::Entry& entry : pods_.entries()) {
-    const auto pressures = Read(entry);
-    if (!pressures.has_value()) continue;
-    Store(entry, *pressures);
-    Show(entry, *pressures);
+    const auto& reading = readings_.emplace_back(Read(entry));
+    if (reading.has_value()) Store(entry, *reading);
+    const bool full_supported = reading.has_value() && (*reading)[0].full.has_value();
+    const bool shown = entry.memory.gauges[0] != nullptr;
+    stale |= shown && (!reading.has_value() || full_supported != entry.memory.full_supported);
+  }
+  if (stale) ForgetGauges();
+  for (size_t i = 0; i < readings_.size(); ++i) {
+    if (readings_[i].has_value()) Show(pods_.entries()[i], *readings_[i]);
   }
 }
 

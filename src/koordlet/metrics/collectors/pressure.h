@@ -1,5 +1,7 @@
 #pragma once
 #include <array>
+#include <optional>
+#include <vector>
 
 #include "koordlet/metrics/collectors/collector.h"
 #include "koordlet/metrics/collectors/tracked_pods.h"
@@ -18,17 +20,25 @@ class PressureCollector final : public Collector {
   bool has_synced() const override { return has_synced_; }
 
  private:
+  // Of the three kinds: some and full, each over three spans of time.
+  static constexpr size_t kGauges = 18;
   struct Memory {
     std::array<KeptFile, 3> files;
+    std::array<metrics::Gauge*, kGauges> gauges{};  // null where there is none yet
+    bool full_supported = false;                    // as the gauges say
   };
   using Pods = TrackedPods<Memory>;
   using Pressures = std::array<Pressure, 3>;  // of cpu, memory, I/O
 
   std::optional<Pressures> Read(Pods::Entry& entry);
   void Store(const Pods::Entry& entry, const Pressures& pressures);
-  void Show(const Pods::Entry& entry, const Pressures& pressures);
+  void Show(Pods::Entry& entry, const Pressures& pressures);
+  metrics::Gauge& GaugeOf(const Pods::Entry& entry, std::string_view kind,
+                          std::string_view precision, std::string_view degree);
+  void ForgetGauges();
 
   Pods pods_;
+  std::vector<std::optional<Pressures>> readings_;  // of the pass, in the order of pods_
   std::string buffer_;
   bool has_synced_ = false;
   metrics::Gauges& pod_psi_;
