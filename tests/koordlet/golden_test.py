@@ -10,6 +10,7 @@ the rules and not by koordlet.
 
 import itertools
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from golden.pods import make_pods  # noqa: E402
 MEMORY = 64 << 30
 ALLOCATABLE = 60 << 30
 SYSTEM_CPU, RESERVED_CPU = 3, 0
+# An image has thousands of small files: in memory they take a fifth of the time.
+IMAGES = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 @dataclass
@@ -198,7 +201,7 @@ class Golden(unittest.TestCase):
         return arguments
 
     def run_once(self, image, scenario, shape, pods, *more):
-        with tempfile.TemporaryDirectory(prefix="koordlet-golden-") as directory:
+        with tempfile.TemporaryDirectory(prefix="koordlet-golden-", dir=IMAGES) as directory:
             root = pathlib.Path(directory, "machine")
             image.write(root)
             command = [self.koordlet, "--once", "--host-root", str(root), "-o", "json",
