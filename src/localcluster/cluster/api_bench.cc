@@ -53,6 +53,12 @@ class Server {
   const std::string& kubeconfig() const { return kubeconfig_; }
 
  private:
+  // As the user who waits for the banner of `koord up`: no load before its nodes are there.
+  void TellWhenReady(std::promise<std::string>& started) {
+    if (server_->cluster().ready()) return started.set_value(server_->kubeconfig());
+    loop_.Schedule(std::chrono::milliseconds(10), [this, &started] { TellWhenReady(started); });
+  }
+
   void Serve(bool in_memory, std::promise<std::string>& started) {
     LocalServerOptions options;
     options.data_dir = directory_;
@@ -61,7 +67,7 @@ class Server {
     options.cluster.shapes = {*ParseNodeShape("cpu=32,memory=128Gi")};
     if (nodes_ == 0) options.cluster.without = {"controllers", "manager", "nodes", "scheduler"};
     server_ = std::move(*LocalServer::Start(loop_, options));
-    started.set_value(server_->kubeconfig());
+    TellWhenReady(started);
     loop_.Run();
     server_.reset();
   }
