@@ -17,6 +17,7 @@ constexpr Duration kIdleAfter = std::chrono::minutes(2);
 // Far beyond anything measured; keeps the arithmetic of sums finite.
 constexpr double kLargest = 1e30;
 constexpr size_t kLongestName = 4096;
+constexpr size_t kAllocation = 16;  // what the allocator adds to a small block, about
 
 int64_t Ms(Duration time) { return std::chrono::duration_cast<milliseconds>(time).count(); }
 
@@ -114,7 +115,8 @@ Duration MetricStoreState::ResolutionOf(Metric metric) const {
 
 size_t MetricStoreState::BytesBesideChunks() const {
   return folded_bytes + names.bytes() +
-         series.capacity() * (sizeof(SeriesKey) + sizeof(SampleSeries) + 1);
+         series.capacity() * (sizeof(void*) + 1) +
+         series.size() * (sizeof(SeriesKey) + sizeof(SampleSeries) + kAllocation);
 }
 
 void MetricStoreState::MakeRoom(size_t more) {

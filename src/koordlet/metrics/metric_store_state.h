@@ -1,5 +1,6 @@
 #pragma once
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/node_hash_map.h>
 
 #include <string>
 #include <string_view>
@@ -65,7 +66,8 @@ struct MetricStoreState {
   const MetricStore::Options options;
   NameTable names;
   ChunkPool pool;
-  absl::flat_hash_map<SeriesKey, SampleSeries> series;
+  // By node: a table of whole series would double by a megabyte when one more pod comes.
+  absl::node_hash_map<SeriesKey, SampleSeries> series;
   size_t folded_bytes = 0;  // of all series
   mutable std::vector<double> scratch;
 };
