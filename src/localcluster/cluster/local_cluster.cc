@@ -65,7 +65,8 @@ class LocalClusterImpl final : public LocalCluster {
     if (Runs(kScheduler)) {
       ASSIGN_OR_RETURN(scheduler_,
                        MakeLocalScheduler(placements_.loop(), placements_, scheduler_api_,
-                                          options_.seed, options_.scheduler));
+                                          options_.seed, options_.scheduler,
+                                          {.pods = &informers_.pods, .nodes = &informers_.nodes}));
       proxy_.Register(kSchedulerService, scheduler_api_);
     }
     if (Runs(kManager)) RETURN_IF_ERROR(MakeManager());

@@ -54,13 +54,15 @@ scheduler::SchedulerConfiguration LocalSchedulerConfiguration() {
 
 StatusOr<std::unique_ptr<scheduler::SchedulerApp>> MakeLocalScheduler(
     EventLoop& loop, kube::Client& client, component::ComponentApi& api, uint64_t seed,
-    std::optional<scheduler::SchedulerConfiguration> configuration) {
+    std::optional<scheduler::SchedulerConfiguration> configuration,
+    scheduler::ClusterFeed::Lent lent) {
   return scheduler::SchedulerApp::Make(
       loop, client,
       {.configuration = configuration ? std::move(*configuration) : LocalSchedulerConfiguration(),
        .gates = scheduler::SchedulerFeatureGates(),
        .seed = seed,
-       .api = &api});
+       .api = &api,
+       .lent = lent});
 }
 
 }  // namespace koord::localcluster

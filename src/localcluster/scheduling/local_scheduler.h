@@ -19,6 +19,7 @@ inline const kube::ObjectKey kSchedulerService{"koordinator-system", "koord-sche
 // koord-scheduler inside the local cluster: the only one, so that it need not be elected.
 StatusOr<std::unique_ptr<scheduler::SchedulerApp>> MakeLocalScheduler(
     EventLoop& loop, kube::Client& client, component::ComponentApi& api, uint64_t seed,
-    std::optional<scheduler::SchedulerConfiguration> configuration = {});
+    std::optional<scheduler::SchedulerConfiguration> configuration = {},
+    scheduler::ClusterFeed::Lent lent = {});
 
 }  // namespace koord::localcluster

@@ -68,7 +68,7 @@ void SchedulerApp::MakeFeed() {
       ClusterFeed::Transforms{
           .pod = [this](const Scheduler::PodPtr& pod) { return TransformPod(pod); },
           .node = [this](const Scheduler::NodePtr& node) { return TransformNode(node); }},
-      options_.seed);
+      options_.lent, options_.seed);
 }
 
 void SchedulerApp::MakeObservers() {

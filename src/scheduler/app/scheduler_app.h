@@ -39,6 +39,7 @@ class SchedulerApp {
     // Where it shows metrics, its configuration and the service API; null: nowhere. Must not be
     // asked once the app is gone.
     component::ComponentApi* api = nullptr;
+    ClusterFeed::Lent lent = {};
   };
 
   // Fails on a configuration that cannot be run, with all of its mistakes.

@@ -8,11 +8,11 @@
 namespace koord::scheduler {
 
 ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms transforms,
-                         uint64_t seed)
+                         Lent lent, uint64_t seed)
     : client_(client), scheduler_(scheduler), transforms_(std::move(transforms)), seed_(seed) {
   ClusterObjects& objects = scheduler.objects();
-  WatchNodes();
-  WatchPods();
+  WatchNodes(lent.nodes);
+  WatchPods(lent.pods);
   WatchInto(kube::kNamespaces, objects.namespaces, EventKind::kNamespaceChanged);
   WatchInto(kube::kServices, objects.services, EventKind::kServiceChanged);
   WatchInto(kube::kReplicationControllers, objects.replication_controllers);
@@ -28,24 +28,27 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchInto(kube::kCsiStorageCapacities, objects.csi_storage_capacities, EventKind::kVolumeChanged);
   WatchInto(kube::kVolumeAttachments, objects.volume_attachments, EventKind::kVolumeChanged);
   WatchInto(api::kNodeMetrics, objects.node_metrics, EventKind::kNodeMetricChanged);
-  unsynced_ = watched_.size();
 }
 
 ClusterFeed::~ClusterFeed() = default;
 
-template <class T, class Handler>
-std::shared_ptr<kube::Informer<T>> ClusterFeed::Watch(const kube::Resource& resource,
-                                                      Handler handler,
-                                                      kube::InformerOptions options) {
+template <class T>
+kube::Informer<T>& ClusterFeed::Watch(const kube::Resource& resource, Handler<T> handler,
+                                      kube::InformerOptions options) {
   options.seed = seed_ + watched_.size();
   auto informer = std::make_shared<kube::Informer<T>>(client_, resource, std::move(options));
-  informer->AddHandler(std::move(handler));
-  informer->WhenSynced(scope_.Wrap([this] { OnSynced(); }));
   watched_.push_back({.informer = informer,
                       .start = [raw = informer.get()] { raw->Start(); },
-                      .stop = [raw = informer.get()] { raw->Stop(); },
-                      .synced = [raw = informer.get()] { return raw->synced(); }});
-  return informer;
+                      .stop = [raw = informer.get()] { raw->Stop(); }});
+  Follow<T>(*informer, std::move(handler));
+  return *informer;
+}
+
+template <class T>
+void ClusterFeed::Follow(kube::Informer<T>& informer, Handler<T> handler) {
+  ++unsynced_;
+  informer.AddHandler(scope_.Wrap(std::move(handler)));
+  informer.WhenSynced(scope_.Wrap([this] { OnSynced(); }));
 }
 
 template <class T>
@@ -62,25 +65,27 @@ void ClusterFeed::WatchInto(const kube::Resource& resource, ObjectCache<T>& cach
   });
 }
 
-void ClusterFeed::WatchPods() {
-  using Ptr = Scheduler::PodPtr;
+void ClusterFeed::WatchPods(kube::Informer<kube::Pod>* lent) {
+  const auto on_pod = [this](const auto& before, const auto& after) { OnPod(before, after); };
+  pod_informer_ = lent;
+  if (lent != nullptr) return Follow<kube::Pod>(*lent, on_pod);
+  pod_informer_ = &Watch<kube::Pod>(
+      kube::kPods, on_pod, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+}
+
+void ClusterFeed::OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after) {
+  const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
   // A pod that has ended holds nothing: to the scheduler it is gone.
-  const auto pass_on = [this](const Ptr& before, const Ptr& after) {
-    const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
-    if (after == nullptr) {
-      const auto known = pods_.find(uid);
-      if (known == pods_.end()) return;
-      const Ptr last = std::move(known->second);
-      pods_.erase(known);
-      scheduler_.OnPod(last, nullptr);
-      return;
-    }
-    Ptr& slot = pods_[uid];
-    const Ptr last = std::exchange(slot, transforms_.pod(after));
-    scheduler_.OnPod(last, slot);
-  };
-  pod_informer_ = Watch<kube::Pod>(
-      kube::kPods, pass_on, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+  if (after == nullptr || IsTerminal(*after)) {
+    const auto known = pods_.find(uid);
+    if (known == pods_.end()) return;
+    const Scheduler::PodPtr last = std::move(known->second);
+    pods_.erase(known);
+    return scheduler_.OnPod(last, nullptr);
+  }
+  Scheduler::PodPtr& slot = pods_[uid];
+  const Scheduler::PodPtr last = std::exchange(slot, transforms_.pod(after));
+  scheduler_.OnPod(last, slot);
 }
 
 Scheduler::PodPtr ClusterFeed::FindPod(const kube::ObjectKey& key) const {
@@ -90,21 +95,23 @@ Scheduler::PodPtr ClusterFeed::FindPod(const kube::ObjectKey& key) const {
   return known == pods_.end() ? nullptr : known->second;
 }
 
-void ClusterFeed::WatchNodes() {
-  using Ptr = Scheduler::NodePtr;
-  Watch<kube::Node>(kube::kNodes, [this](const Ptr& before, const Ptr& after) {
-    if (after == nullptr) {
-      const auto known = nodes_.find(before->metadata.name);
-      if (known == nodes_.end()) return;
-      const Ptr last = std::move(known->second);
-      nodes_.erase(known);
-      scheduler_.OnNode(last, nullptr);
-      return;
-    }
-    Ptr& slot = nodes_[after->metadata.name];
-    const Ptr last = std::exchange(slot, transforms_.node(after));
-    scheduler_.OnNode(last, slot);
-  });
+void ClusterFeed::WatchNodes(kube::Informer<kube::Node>* lent) {
+  const auto on_node = [this](const auto& before, const auto& after) { OnNode(before, after); };
+  if (lent != nullptr) return Follow<kube::Node>(*lent, on_node);
+  Watch<kube::Node>(kube::kNodes, on_node);
+}
+
+void ClusterFeed::OnNode(const Scheduler::NodePtr& before, const Scheduler::NodePtr& after) {
+  if (after == nullptr) {
+    const auto known = nodes_.find(before->metadata.name);
+    if (known == nodes_.end()) return;
+    const Scheduler::NodePtr last = std::move(known->second);
+    nodes_.erase(known);
+    return scheduler_.OnNode(last, nullptr);
+  }
+  Scheduler::NodePtr& slot = nodes_[after->metadata.name];
+  const Scheduler::NodePtr last = std::exchange(slot, transforms_.node(after));
+  scheduler_.OnNode(last, slot);
 }
 
 void ClusterFeed::Start() {

@@ -19,7 +19,14 @@ class ClusterFeed {
     std::function<Scheduler::NodePtr(const Scheduler::NodePtr&)> node;
   };
 
-  ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms transforms, uint64_t seed);
+  // Copies of all pods and all nodes that the process keeps and starts anyway; null: keep our own.
+  struct Lent {
+    kube::Informer<kube::Pod>* pods = nullptr;
+    kube::Informer<kube::Node>* nodes = nullptr;
+  };
+
+  ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms transforms, Lent lent,
+              uint64_t seed);
   ~ClusterFeed();
 
   void Start();
@@ -37,17 +44,23 @@ class ClusterFeed {
   struct Watched {
     std::shared_ptr<void> informer;
     std::function<void()> start, stop;
-    std::function<bool()> synced;
   };
 
-  template <class T, class Handler>
-  std::shared_ptr<kube::Informer<T>> Watch(const kube::Resource& resource, Handler handler,
-                                           kube::InformerOptions options = {});
+  template <class T>
+  using Handler = typename kube::Informer<T>::Handler;
+
+  template <class T>
+  kube::Informer<T>& Watch(const kube::Resource& resource, Handler<T> handler,
+                           kube::InformerOptions options = {});
+  template <class T>
+  void Follow(kube::Informer<T>& informer, Handler<T> handler);
   template <class T>
   void WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
                  std::optional<EventKind> event = {});
-  void WatchPods();
-  void WatchNodes();
+  void WatchPods(kube::Informer<kube::Pod>* lent);
+  void WatchNodes(kube::Informer<kube::Node>* lent);
+  void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);
+  void OnNode(const Scheduler::NodePtr& before, const Scheduler::NodePtr& after);
   void OnSynced();
 
   kube::Client& client_;
@@ -55,7 +68,7 @@ class ClusterFeed {
   const Transforms transforms_;
   const uint64_t seed_;
   std::vector<Watched> watched_;
-  std::shared_ptr<kube::Informer<kube::Pod>> pod_informer_;
+  kube::Informer<kube::Pod>* pod_informer_ = nullptr;
   size_t unsynced_ = 0;
   std::vector<std::function<void()>> when_synced_;
   // As they were passed on, by uid and by name: what a transform gives need not be the same again.
