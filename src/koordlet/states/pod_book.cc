@@ -184,6 +184,7 @@ std::shared_ptr<const NodePods> PodBook::Refresh() {
 
 std::shared_ptr<const NodePods> PodBook::Update(
     const std::vector<std::shared_ptr<const kube::Pod>>& pods) {
+  if (answer_ != nullptr && !stale_ && pods == last_) return answer_;
   StringMap<Entry> before = std::exchange(entries_, {});
   auto updated = std::make_shared<NodePods>();
   updated->reserve(pods.size());
@@ -208,7 +209,8 @@ std::shared_ptr<const NodePods> PodBook::Update(
   policy_.GrantCpus(bounds_, *updated);
   stale_ = false;
   last_ = pods;
-  return updated;
+  answer_ = std::move(updated);
+  return answer_;
 }
 
 }  // namespace koord::koordlet

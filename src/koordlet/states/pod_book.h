@@ -22,7 +22,8 @@ class PodBook {
   // What the node grants. True: that is something else, and pods are to be looked at again.
   bool SetBounds(PodBounds bounds);
 
-  // All pods of the node now. A pod that is the very same object as last time costs nothing.
+  // All pods of the node now. A pod that is the very same object as last time costs nothing; where
+  // all are, the answer is the very same, too: whoever follows the pods has nothing to do.
   std::shared_ptr<const NodePods> Update(const std::vector<std::shared_ptr<const kube::Pod>>& pods);
   // The same pods again, after bounds have changed.
   std::shared_ptr<const NodePods> Refresh();
@@ -41,6 +42,7 @@ class PodBook {
   bool stale_ = false;        // bounds have changed
   StringMap<Entry> entries_;  // by uid
   std::vector<std::shared_ptr<const kube::Pod>> last_;
+  std::shared_ptr<const NodePods> answer_;  // for last_; null: there was none yet
 };
 
 }  // namespace koord::koordlet

@@ -229,6 +229,16 @@ TEST(PodBook, EachCpuHasOneOwnerAndTheNodeKeepsItsOwn) {
   EXPECT_THAT(trusting.Update({PinnedPod("any", 1, "0")})->front().cpuset, ElementsAre(0));
 }
 
+TEST(PodBook, TheSameVersionsOfAllPodsAreTheSameList) {
+  PodBook book(kLayout, {});
+  const auto a = PodOf("metadata: {name: a, namespace: x, uid: u1}");
+  const auto b = PodOf("metadata: {name: b, namespace: x, uid: u2}");
+  const auto first = book.Update({a, b});
+  EXPECT_EQ(book.Update({a, b}), first);
+  EXPECT_NE(book.Update({a, PodOf("metadata: {name: b, namespace: x, uid: u2}")}), first);
+  EXPECT_THAT(*book.Update({a}), testing::SizeIs(1));
+}
+
 TEST(PodBook, LooksAtPodsAgainWhenTheNodeGrantsLess) {
   PodBook book(kLayout, {});
   book.SetBounds({.cpus = {0, 1}, .cpu_burst = {}});
