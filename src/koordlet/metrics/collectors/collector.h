@@ -9,6 +9,7 @@
 #include "base/metrics/metrics.h"
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/host/host.h"
+#include "koordlet/host/kept_file.h"
 #include "koordlet/metrics/metric_store.h"
 #include "koordlet/metrics/node_info.h"
 #include "koordlet/states/complaints.h"
@@ -112,28 +113,6 @@ class RateCounter {
   int64_t value_ = 0;
   SteadyTime at_{};
   bool is_known_ = false;
-};
-
-// A file of a cgroup that stays open from one read to the next.
-class KeptFile {
- public:
-  // Valid until the buffer changes.
-  StatusOr<std::string_view> Read(const Cgroups& cgroups, CgroupFile file, std::string_view dir,
-                                  std::string& buffer);
-
- private:
-  std::unique_ptr<OpenFile> file_;
-};
-
-// The same for other files of the machine.
-class KeptPath {
- public:
-  explicit KeptPath(std::string path) : path_(std::move(path)) {}
-  StatusOr<std::string_view> Read(const FileTree& tree, std::string& buffer);
-
- private:
-  const std::string path_;
-  std::unique_ptr<OpenFile> file_;
 };
 
 }  // namespace koord::koordlet

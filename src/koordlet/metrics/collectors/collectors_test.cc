@@ -366,9 +366,18 @@ TEST_P(CollectorsTest, PressureWithItsGate) {
   EXPECT_EQ(
       Shown(external_, "koordlet_pod_psi", {"psi_resource_type=\"cpu\"", "psi_degree=\"full\""}),
       std::nullopt);
+  // Another pod comes: what is shown of this one stays and follows.
+  const auto other = AddPod("{metadata: {name: other}, spec: {containers: [{name: z}]}}");
+  machine_.SetPressure(CgroupFile::kIoPressure, dir, {.some = {9.5, 2.5, 3.5}});
+  loop_.Advance(10s);
+  EXPECT_EQ(Shown(external_, "koordlet_container_psi",
+                  {"container_id=\"containerd://ls-a\"", "psi_resource_type=\"io\"",
+                   "psi_precision=\"avg10\"", "psi_degree=\"some\""}),
+            9.5);
   RemovePods();
   loop_.Advance(10s);
   EXPECT_THAT(external_.Text(), Not(HasSubstr("koordlet_container_psi{")));
+  EXPECT_THAT(external_.Text(), Not(HasSubstr("koordlet_pod_psi{")));
 }
 
 TEST_P(CollectorsTest, CyclesAndInstructionsOfAWindow) {

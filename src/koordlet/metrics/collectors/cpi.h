@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "koordlet/metrics/collectors/collector.h"
-#include "koordlet/metrics/collectors/tracked_pods.h"
+#include "koordlet/states/tracked_pods.h"
 
 namespace koord::koordlet {
 

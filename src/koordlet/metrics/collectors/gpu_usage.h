@@ -2,7 +2,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "koordlet/metrics/collectors/collector.h"
-#include "koordlet/metrics/collectors/tracked_pods.h"
+#include "koordlet/states/tracked_pods.h"
 #include "koordlet/metrics/gpu/gpu_devices.h"
 
 namespace koord::koordlet {

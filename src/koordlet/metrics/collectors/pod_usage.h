@@ -1,6 +1,6 @@
 #pragma once
 #include "koordlet/metrics/collectors/cgroup_usage.h"
-#include "koordlet/metrics/collectors/tracked_pods.h"
+#include "koordlet/states/tracked_pods.h"
 
 namespace koord::koordlet {
 

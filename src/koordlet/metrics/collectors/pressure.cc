@@ -1,6 +1,6 @@
 #include "koordlet/metrics/collectors/pressure.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace koord::koordlet {
 namespace {
@@ -16,8 +16,52 @@ constexpr std::array<Kind, 3> kKinds{{
     {CgroupFile::kMemoryPressure, "mem", "mem/some", "mem/full"},
     {CgroupFile::kIoPressure, "io", "io/some", "io/full"},
 }};
+constexpr std::array<std::string_view, 2> kDegrees{"some", "full"};
+constexpr std::array<std::string_view, 3> kPrecisions{"avg10", "avg60", "avg300"};
+
+constexpr size_t IndexOf(size_t kind, size_t degree, size_t precision) {
+  return (kind * kDegrees.size() + degree) * kPrecisions.size() + precision;
+}
 
 }  // namespace
+
+PressureCollector::Series::Series(metrics::Gauges& gauges, Labels labels)
+    : gauges_(gauges), labels_(labels.begin(), labels.end()) {}
+
+PressureCollector::Series::~Series() {
+  for (size_t i = 0; i < kGauges; ++i) {
+    if (shown_[i] != nullptr) gauges_.Remove(LabelsOf(i));
+  }
+}
+
+bool PressureCollector::Series::HasLabels(Labels labels) const {
+  return std::ranges::equal(labels_, labels);
+}
+
+// Before the last one, which is of the object.
+std::vector<std::string_view> PressureCollector::Series::LabelsOf(size_t index) const {
+  std::vector<std::string_view> labels(labels_.begin(), labels_.end());
+  const size_t of_series = labels.size() - 4;
+  labels[of_series] = kKinds[index / (kDegrees.size() * kPrecisions.size())].name;
+  labels[of_series + 1] = kPrecisions[index % kPrecisions.size()];
+  labels[of_series + 2] = kDegrees[index / kPrecisions.size() % kDegrees.size()];
+  return labels;
+}
+
+void PressureCollector::Series::Show(const Pressures& pressures) {
+  const auto show = [this](size_t kind, size_t degree, const Pressure::Averages& averages) {
+    const double values[] = {averages.avg10, averages.avg60, averages.avg300};
+    for (size_t precision = 0; precision < kPrecisions.size(); ++precision) {
+      const size_t index = IndexOf(kind, degree, precision);
+      if (shown_[index] == nullptr) shown_[index] = &gauges_.With(LabelsOf(index));
+      shown_[index]->Set(values[precision]);
+    }
+  };
+  for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+    show(kind, 0, pressures[kind].some);
+    if (pressures[kind].full.has_value()) show(kind, 1, *pressures[kind].full);
+  }
+}
 
 PressureCollector::PressureCollector(CollectorContext context)
     : Collector(context),
@@ -56,46 +100,33 @@ void PressureCollector::Store(const Pods::Entry& entry, const Pressures& pressur
   }
 }
 
-metrics::Gauge& PressureCollector::GaugeOf(const Pods::Entry& entry, std::string_view kind,
-                                           std::string_view precision, std::string_view degree) {
-  const std::string_view node = context_.options.node_name;
-  const std::string_view full = entry.memory.full_supported ? "true" : "false";
-  if (entry.container == nullptr) {
-    return pod_psi_.With(
-        {node, entry.ns(), entry.pod_name(), entry.pod->uid(), kind, precision, degree, full});
-  }
-  return container_psi_.With({node, entry.ns(), entry.pod_name(), entry.full_container_id(),
-                              entry.container_name(), entry.pod->uid(), kind, precision, degree,
-                              full});
-}
-
 void PressureCollector::Show(Pods::Entry& entry, const Pressures& pressures) {
-  entry.memory.full_supported = pressures[0].full.has_value();
-  auto gauge = entry.memory.gauges.begin();
-  for (size_t i = 0; i < kKinds.size(); ++i) {
-    const auto show = [&](std::string_view degree, const Pressure::Averages& averages) {
-      const std::pair<std::string_view, double> values[] = {
-          {"avg10", averages.avg10}, {"avg60", averages.avg60}, {"avg300", averages.avg300}};
-      for (const auto& [precision, value] : values) {
-        if (*gauge == nullptr) *gauge = &GaugeOf(entry, kKinds[i].name, precision, degree);
-        (*gauge++)->Set(value);
-      }
-    };
-    show("some", pressures[i].some);
-    if (pressures[i].full.has_value()) {
-      show("full", *pressures[i].full);
-    } else {
-      gauge += 3;
-    }
+  const std::string_view node = context_.options.node_name;
+  const std::string_view full = pressures[0].full.has_value() ? "true" : "false";
+  const std::string_view of_pod[] = {node, entry.ns(), entry.pod_name(), entry.pod->uid(), "", "",
+                                     "",   full};
+  std::array<std::string_view, 10> of_container;
+  Labels labels = of_pod;
+  if (entry.container != nullptr) {
+    of_container = {node,
+                    entry.ns(),
+                    entry.pod_name(),
+                    entry.full_container_id(),
+                    entry.container_name(),
+                    entry.pod->uid(),
+                    "",
+                    "",
+                    "",
+                    full};
+    labels = of_container;
   }
-}
-
-// Thousands of series are looked up once, and made anew only when pods or what is known of them
-// have changed.
-void PressureCollector::ForgetGauges() {
-  pod_psi_.Clear();
-  container_psi_.Clear();
-  for (Pods::Entry& entry : pods_.entries()) entry.memory.gauges.fill(nullptr);
+  std::unique_ptr<Series>& series = entry.memory.series;
+  if (series != nullptr && !series->HasLabels(labels)) series.reset();
+  if (series == nullptr) {
+    series =
+        std::make_unique<Series>(entry.container == nullptr ? pod_psi_ : container_psi_, labels);
+  }
+  series->Show(pressures);
 }
 
 void PressureCollector::Collect() {
@@ -103,18 +134,14 @@ void PressureCollector::Collect() {
   has_synced_ = true;
   const std::string kubepods = context_.host.cgroups().layout().QosDir(kube::PodQos::kGuaranteed);
   if (!context_.host.cgroups().IsSupported(CgroupFile::kCpuPressure, kubepods)) return;
-  bool stale = pods_.Follow(context_.state);
-  readings_.clear();
+  pods_.Follow(context_.state);
   for (Pods::Entry& entry : pods_.entries()) {
-    const auto& reading = readings_.emplace_back(Read(entry));
-    if (reading.has_value()) Store(entry, *reading);
-    const bool full_supported = reading.has_value() && (*reading)[0].full.has_value();
-    const bool shown = entry.memory.gauges[0] != nullptr;
-    stale |= shown && (!reading.has_value() || full_supported != entry.memory.full_supported);
-  }
-  if (stale) ForgetGauges();
-  for (size_t i = 0; i < readings_.size(); ++i) {
-    if (readings_[i].has_value()) Show(pods_.entries()[i], *readings_[i]);
+    if (const auto pressures = Read(entry)) {
+      Store(entry, *pressures);
+      Show(entry, *pressures);
+    } else {
+      entry.memory.series.reset();
+    }
   }
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 #include <array>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "koordlet/metrics/collectors/collector.h"
-#include "koordlet/metrics/collectors/tracked_pods.h"
+#include "koordlet/states/tracked_pods.h"
 
 namespace koord::koordlet {
 
@@ -20,29 +23,48 @@ class PressureCollector final : public Collector {
   bool has_synced() const override { return has_synced_; }
 
  private:
-  // Of the three kinds: some and full, each over three spans of time.
-  static constexpr size_t kGauges = 18;
+  using Pressures = std::array<Pressure, 3>;  // of cpu, memory, I/O
+  using Labels = std::span<const std::string_view>;
+
+  // What is shown of one pod or container, until that is gone. There are thousands of series, so
+  // each is looked up once.
+  class Series {
+   public:
+    // Of the object; those of a single series are empty.
+    Series(metrics::Gauges& gauges, Labels labels);
+    ~Series();
+    Series(const Series&) = delete;
+    Series& operator=(const Series&) = delete;
+
+    bool HasLabels(Labels labels) const;
+    void Show(const Pressures& pressures);
+
+   private:
+    // Some and full of the three kinds, each over three spans of time.
+    static constexpr size_t kGauges = 18;
+
+    std::vector<std::string_view> LabelsOf(size_t index) const;
+
+    metrics::Gauges& gauges_;
+    const std::vector<std::string> labels_;
+    std::array<metrics::Gauge*, kGauges> shown_{};  // null where there is none yet
+  };
+
   struct Memory {
     std::array<KeptFile, 3> files;
-    std::array<metrics::Gauge*, kGauges> gauges{};  // null where there is none yet
-    bool full_supported = false;                    // as the gauges say
+    std::unique_ptr<Series> series;  // null: nothing is shown
   };
   using Pods = TrackedPods<Memory>;
-  using Pressures = std::array<Pressure, 3>;  // of cpu, memory, I/O
 
   std::optional<Pressures> Read(Pods::Entry& entry);
   void Store(const Pods::Entry& entry, const Pressures& pressures);
   void Show(Pods::Entry& entry, const Pressures& pressures);
-  metrics::Gauge& GaugeOf(const Pods::Entry& entry, std::string_view kind,
-                          std::string_view precision, std::string_view degree);
-  void ForgetGauges();
 
-  Pods pods_;
-  std::vector<std::optional<Pressures>> readings_;  // of the pass, in the order of pods_
-  std::string buffer_;
-  bool has_synced_ = false;
   metrics::Gauges& pod_psi_;
   metrics::Gauges& container_psi_;
+  Pods pods_;
+  std::string buffer_;
+  bool has_synced_ = false;
 };
 
 }  // namespace koord::koordlet

@@ -1,0 +1,34 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "koordlet/host/cgroups.h"
+#include "koordlet/host/file_tree.h"
+
+namespace koord::koordlet {
+
+// A file of a cgroup that stays open from one read to the next.
+class KeptFile {
+ public:
+  // Valid until the buffer changes.
+  StatusOr<std::string_view> Read(const Cgroups& cgroups, CgroupFile file, std::string_view dir,
+                                  std::string& buffer);
+
+ private:
+  std::unique_ptr<OpenFile> file_;
+};
+
+// The same for any file of a tree.
+class KeptPath {
+ public:
+  explicit KeptPath(std::string path) : path_(std::move(path)) {}
+  StatusOr<std::string_view> Read(const FileTree& tree, std::string& buffer);
+
+ private:
+  const std::string path_;
+  std::unique_ptr<OpenFile> file_;
+};
+
+}  // namespace koord::koordlet
