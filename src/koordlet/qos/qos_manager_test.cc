@@ -323,6 +323,41 @@ spec: {containers: [{name: c}]}
   }
 }
 
+TEST(QosManagerTest, NewThreadsFollowTheirContainerIntoItsResctrlGroup) {
+  for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
+    QosRig rig({.version = version, .resctrl = ResctrlFlavour::kIntel});
+    const kube::Pod& pod = rig.AddPod(R"(
+metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
+spec: {containers: [{name: c}]}
+)");
+    const std::string dir = rig.machine.ContainerDir(pod, "c");
+    const auto run = [&](const std::string& where, std::vector<int32_t> threads) {
+      rig.machine.SetProcesses(where, threads);
+      rig.machine.UseCpu(where, 1ms);
+    };
+    api::NodeSloSpec slo = QuietSlo();
+    slo.resource_qos_strategy->be_class->resctrl_qos->enable = true;
+    rig.SetSlo(slo);
+    QosManager manager(rig.loop, rig.Context());
+    const auto pass = [&] {
+      rig.loop.Advance(1s);
+      manager.RunOnce();
+    };
+    run(dir, {5});
+    run(rig.machine.SandboxDir(pod), {3});
+    pass();
+    EXPECT_THAT(rig.machine.resctrl_kernel().Tasks("BE"), ElementsAre(3, 5));
+    run(dir, {5, 6});
+    pass();
+    EXPECT_THAT(rig.machine.resctrl_kernel().Tasks("BE"), ElementsAre(3, 5, 6));
+    // Somebody takes one out; nothing runs meanwhile.
+    ASSERT_TRUE(rig.machine.resctrl().Append("tasks", "6").ok());
+    ASSERT_THAT(rig.machine.resctrl_kernel().Tasks("BE"), ElementsAre(3, 5));
+    pass();
+    EXPECT_THAT(rig.machine.resctrl_kernel().Tasks("BE"), ElementsAre(3, 5, 6));
+  }
+}
+
 TEST(QosManagerTest, OnlyGatesThatAreOnRun) {
   QosRig rig;
   ASSERT_TRUE(rig.gates.Set("AllAlpha=false,CPUBurst=false").ok());

@@ -109,7 +109,7 @@ CpuBurst::Pod CpuBurst::PlanPod(const NodePod& pod, StringMap<Container>& known)
     c.is_running = container.is_running;
     c.limit_milli = CpuLimitOf(*container.spec);
     c.base = c.limit_milli > 0 ? QuotaOfMilli(c.limit_milli).value() : 0;
-    c.quota.reset();  // whoever changed the pod may have changed it, too
+    c.quota_read.reset();  // whoever changed the pod may have changed it, too
     c.burst = StaticBurst(c.limit_milli, plan.config);
     plan.burst = std::min(Plus(plan.burst, c.burst), kMaxBurstMicros);
     plan.containers.push_back(std::move(c));
@@ -206,7 +206,7 @@ void CpuBurst::ScaleQuota(const Pod& pod, Container& c, SharePool pool) {
   if (target > *current && !write_pod()) return;
   const bool written = WriteQuota(*pod.pod, &c, c.dir, target);
   if (target < *current && written) write_pod();
-  c.quota.reset();
+  c.quota_read.reset();
   if (written) c.last_quota = target;
   changed_ = true;
 }
@@ -237,14 +237,16 @@ bool CpuBurst::LimiterAllows(const BurstConfig& config, Container& c) {
 
 std::optional<int64_t> CpuBurst::ReadQuota(Container& c) {
   const SteadyTime now = context_.clock.Steady();
-  if (c.quota && now - c.quota_read < kQuotaMaxAge) return c.quota;
+  if (c.quota_read && now - *c.quota_read < kQuotaMaxAge) return c.quota;
   c.quota.reset();
   c.last_quota.reset();
+  c.quota_read.reset();
   const auto read = context_.host.cgroups().ReadCpuQuota(c.dir);
-  // One without a quota was set free by somebody else, who may have bound it to processors.
-  if (!read.ok() || read->unlimited() || read->value() <= 0) return std::nullopt;
-  c.quota = c.last_quota = read->value();
+  if (!read.ok()) return std::nullopt;
   c.quota_read = now;
+  // One without a quota was set free by somebody else, who may have bound it to processors.
+  if (read->unlimited() || read->value() <= 0) return std::nullopt;
+  c.quota = c.last_quota = read->value();
   return c.quota;
 }
 

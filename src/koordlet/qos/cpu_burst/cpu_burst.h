@@ -36,8 +36,8 @@ class CpuBurst final : public QosStrategy {
     int64_t burst = 0;
     bool is_running = false;
     // What the file was seen to hold, for a while: nobody else is expected to write it.
-    std::optional<int64_t> quota;
-    SteadyTime quota_read{};
+    std::optional<int64_t> quota;  // none: no quota at all
+    std::optional<SteadyTime> quota_read;
     std::optional<int64_t> last_quota;  // that was read or written
     std::optional<BurstLimiter> limiter;
   };

@@ -153,54 +153,84 @@ void ResctrlQosStrategy::WriteSchemata(std::string_view group, std::string_view 
   if (!written.ok()) problems_.Report("schemata is not writable", group, written.status());
 }
 
+// None: its threads are not ours to move.
+std::optional<size_t> ResctrlQosStrategy::ManagedGroupOf(const NodePod& pod) const {
+  const auto group = GroupOf(pod);
+  if (!group || pod.pod->metadata.annotations.contains(api::kAnnotationResctrl)) {
+    return std::nullopt;
+  }
+  const api::ResctrlQos* const config = ConfigOf(*group);
+  return config != nullptr && config->enable.value_or(false) ? group : std::nullopt;
+}
+
 void ResctrlQosStrategy::AddTasks() {
-  std::array<bool, kGroups.size()> enabled{};
-  for (size_t i = 0; i < kGroups.size(); ++i) {
-    const api::ResctrlQos* config = ConfigOf(i);
-    enabled[i] = config != nullptr && config->enable.value_or(false);
-  }
+  const bool changed = pods_.Follow(context_.state);
   std::array<std::vector<int32_t>, kGroups.size()> threads;
-  for (const NodePod& pod : *inputs_.pods) {
-    const auto group = GroupOf(pod);
-    if (!pod.is_active || !group || !enabled[*group]) continue;
-    if (pod.pod->metadata.annotations.contains(api::kAnnotationResctrl)) continue;
-    const std::vector<int32_t> of_pod = ThreadsOf(pod);
-    threads[*group].insert(threads[*group].end(), of_pod.begin(), of_pod.end());
+  std::optional<size_t> group;  // of the pod whose entries come
+  for (Pods::Entry& entry : pods_.entries()) {
+    if (entry.container == nullptr) {
+      group = ManagedGroupOf(*entry.pod);
+      if (changed) entry.memory.sandbox.reset();
+    }
+    if (!group) continue;
+    const std::vector<int32_t>& more = ThreadsOf(entry);
+    threads[*group].insert(threads[*group].end(), more.begin(), more.end());
   }
   for (size_t i = 0; i < kGroups.size(); ++i) {
-    if (threads[i].empty()) continue;
-    const auto text = context_.host.resctrl().Read(fmt::format("{}/tasks", kGroups[i]));
-    const auto present = text.ok() ? ParseIds(*text) : text.status();
-    if (!present.ok()) {
-      problems_.Report("tasks are not readable", kGroups[i], present.status());
-      continue;
-    }
-    const absl::flat_hash_set<int32_t> known(present->begin(), present->end());
-    std::erase_if(threads[i], [&](int32_t thread) { return known.contains(thread); });
-    if (threads[i].empty()) continue;
-    const Status added = context_.executor.AddResctrlTasks(kGroups[i], std::move(threads[i]));
-    if (!added.ok()) problems_.Report("tasks are not writable", kGroups[i], added);
+    if (!threads[i].empty()) MoveThreads(kGroups[i], std::move(threads[i]));
   }
 }
 
-std::vector<int32_t> ResctrlQosStrategy::ThreadsOf(const NodePod& pod) const {
-  const Cgroups& cgroups = context_.host.cgroups();
-  std::vector<int32_t> threads;
-  const auto add = [&](const std::string& dir) {
-    if (const auto found = cgroups.ReadThreads(dir); found.ok()) {
-      threads.insert(threads.end(), found->begin(), found->end());
+void ResctrlQosStrategy::MoveThreads(std::string_view group, std::vector<int32_t> threads) {
+  const auto text = context_.host.resctrl().Read(fmt::format("{}/tasks", group));
+  const auto present = text.ok() ? ParseIds(*text) : text.status();
+  if (!present.ok()) {
+    problems_.Report("tasks are not readable", group, present.status());
+    return;
+  }
+  const absl::flat_hash_set<int32_t> known(present->begin(), present->end());
+  std::erase_if(threads, [&](int32_t thread) { return known.contains(thread); });
+  if (threads.empty()) return;
+  const Status added = context_.executor.AddResctrlTasks(group, std::move(threads));
+  if (!added.ok()) problems_.Report("tasks are not writable", group, added);
+}
+
+const std::vector<int32_t>& ResctrlQosStrategy::ThreadsOf(Pods::Entry& entry) {
+  if (entry.container == nullptr) return ThreadsOfSandbox(*entry.pod, entry.memory);
+  return ThreadsIn(entry.dir(), entry.memory);
+}
+
+const std::vector<int32_t>& ResctrlQosStrategy::ThreadsOfSandbox(const NodePod& pod,
+                                                                 Memory& memory) {
+  if (!memory.sandbox) {
+    memory = {};
+    std::vector<std::string> dirs;
+    for (const NodeContainer& container : pod.containers) {
+      if (!container.dir.empty()) dirs.push_back(container.dir);
     }
-  };
-  std::vector<std::string> dirs;
-  for (const NodeContainer& container : pod.containers) {
-    if (container.dir.empty()) continue;
-    dirs.push_back(container.dir);
-    add(container.dir);
+    const auto found = context_.host.cgroups().FindSandboxDir(pod.dir, dirs);
+    if (!found.ok()) return memory.threads;
+    memory.sandbox = *found;
   }
-  if (const auto sandbox = cgroups.FindSandboxDir(pod.dir, dirs); sandbox.ok()) {
-    if (!sandbox->empty()) add(*sandbox);
-  }
+  const std::vector<int32_t>& threads = ThreadsIn(*memory.sandbox, memory);
+  if (threads.empty()) memory.sandbox.reset();  // it may have been made anew
   return threads;
+}
+
+// Version 1 lists threads as they were when the file was opened, so it must be opened each time,
+// which is dear. Where no CPU time was used since, no thread has come that uses caches.
+const std::vector<int32_t>& ResctrlQosStrategy::ThreadsIn(std::string_view dir, Memory& memory) {
+  if (dir.empty()) return memory.threads;
+  const Cgroups& cgroups = context_.host.cgroups();
+  const bool v2 = cgroups.layout().version == CgroupVersion::kV2;
+  const CgroupFile kept = v2 ? CgroupFile::kThreads : CgroupFile::kCpuUsage;
+  const auto text = memory.file.Read(cgroups, kept, dir, buffer_);
+  if (!v2 && text.ok() && *text == memory.usage) return memory.threads;
+  memory.usage.assign(text.ok() && !v2 ? *text : "");
+  auto threads = !v2 ? cgroups.ReadThreads(dir) : text.ok() ? ParseIds(*text) : text.status();
+  memory.threads.clear();
+  if (threads.ok()) memory.threads = *std::move(threads);
+  return memory.threads;
 }
 
 }  // namespace koord::koordlet

@@ -1,12 +1,15 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "koordlet/host/kept_file.h"
 #include "koordlet/qos/framework/node_inputs.h"
 #include "koordlet/qos/framework/problem_log.h"
 #include "koordlet/qos/qos_strategy.h"
+#include "koordlet/states/tracked_pods.h"
 
 namespace koord::koordlet {
 
@@ -33,12 +36,27 @@ class ResctrlQosStrategy final : public QosStrategy {
                      const std::string& value);
   // Moves threads that are not yet in the groups of their classes.
   void AddTasks();
-  std::vector<int32_t> ThreadsOf(const NodePod& pod) const;
+  void MoveThreads(std::string_view group, std::vector<int32_t> threads);
   const api::ResctrlQos* ConfigOf(size_t group) const;
+  std::optional<size_t> ManagedGroupOf(const NodePod& pod) const;
+
+  // What is known of a container, or of a pod's sandbox.
+  struct Memory {
+    std::optional<std::string> sandbox;  // of a pod: its directory
+    KeptFile file;                       // of threads, or of usage: see ThreadsIn
+    std::string usage;                   // when threads were read; empty: not known
+    std::vector<int32_t> threads;
+  };
+  using Pods = TrackedPods<Memory>;
+  const std::vector<int32_t>& ThreadsIn(std::string_view dir, Memory& memory);
+  const std::vector<int32_t>& ThreadsOf(Pods::Entry& entry);
+  const std::vector<int32_t>& ThreadsOfSandbox(const NodePod& pod, Memory& memory);
 
   QosContext context_;
   ProblemLog problems_;
   NodeInputs inputs_;
+  Pods pods_;
+  std::string buffer_;
   std::shared_ptr<const CpuInfo> cpus_;
   bool supported_ = false;
   bool has_groups_ = false;
