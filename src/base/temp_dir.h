@@ -10,8 +10,9 @@ namespace koord {
 // A directory for a test's files that goes away with its owner.
 class TempDir {
  public:
-  TempDir() {
-    std::string path = std::filesystem::temp_directory_path() / "koord-XXXXXX";
+  TempDir() : TempDir(std::filesystem::temp_directory_path()) {}
+  explicit TempDir(const std::filesystem::path& parent) {
+    std::string path = parent / "koord-XXXXXX";
     path_ = mkdtemp(path.data());
   }
   ~TempDir() {

@@ -1,40 +1,27 @@
 #include <benchmark/benchmark.h>
 
-#include "base/temp_dir.h"
 #include "koordlet/app/koordlet_rig_testing.h"
-#include "koordlet/host/discovery.h"
+#include "koordlet/testing/bench_machine.h"
 
 namespace koord::koordlet {
 namespace {
 
-enum Where : int64_t { kMemory, kDirectory };
-
 // A second of koordlet's life on a node with 110 pods of three containers, in one figure: a pass of
 // all collectors and strategies that are on, and its share of what comes less often (the kubelet's
 // list and the hooks, processors, topology, reports, learning).
-// The first argument is the version of cgroups; the second where the files are: in memory, which
-// shows what koordlet itself costs, or in a directory, which adds the system calls.
-void BM_CollectAndEnforce110Pods(benchmark::State& state) {
-  const auto version = state.range(0) == 1 ? CgroupVersion::kV1 : CgroupVersion::kV2;
-  TestHost machine(LargeMachine(version));
+void CollectAndEnforce110Pods(benchmark::State& state, BenchMachine::Where where,
+                              CgroupVersion version) {
   PodListReader::Pods pods;
-  for (int i = 0; i < 110; ++i) {
-    pods.push_back(PodOfThree(i));
-    machine.AddPod(*pods.back());
-  }
-  TempDir directory;
-  std::unique_ptr<Host> image;
-  if (state.range(1) == kDirectory) {
-    if (!machine.WriteTo(directory.path()).ok()) return state.SkipWithError("no directory");
-    auto host = DiscoverHost(HostPaths::Below(directory.path()));
-    if (!host.ok()) return state.SkipWithError("no host");
-    image = *std::move(host);
+  for (int i = 0; i < 110; ++i) pods.push_back(PodOfThree(i));
+  BenchMachine machine(where, version);
+  if (const Status ready = machine.AddPods(pods); !ready.ok()) {
+    return state.SkipWithError(std::string(Message(ready)).c_str());
   }
   VirtualLoop loop;
   SilentCluster cluster;
   kube::Client client(loop, std::make_shared<kube::InProcessTransport>(loop, cluster), {});
-  Koordlet koordlet(loop, image != nullptr ? *image : machine.host(), client, BusyOptions(), {});
-  koordlet.OnNode(LargeNode());
+  Koordlet koordlet(loop, machine.host(), client, BusyOptions(), {});
+  koordlet.OnNode(LargeNode(machine.cpus()));
   koordlet.OnNodeSlo(NodeSloOf(kBusySlo));
   koordlet.OnNodeMetric(std::make_shared<api::NodeMetric>());
   koordlet.OnTopology(nullptr);
@@ -48,12 +35,18 @@ void BM_CollectAndEnforce110Pods(benchmark::State& state) {
     loop.Advance(1s);
   }
 }
-BENCHMARK(BM_CollectAndEnforce110Pods)
-    ->ArgNames({"cgroups", "directory"})
-    ->Args({1, kMemory})
-    ->Args({2, kMemory})
-    ->Args({1, kDirectory})
-    ->Args({2, kDirectory})
+
+using enum BenchMachine::Where;
+using enum CgroupVersion;
+
+// What koordlet itself costs, without a system call.
+BENCHMARK_CAPTURE(CollectAndEnforce110Pods, v1_memory, kMemory, kV1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(CollectAndEnforce110Pods, v2_memory, kMemory, kV2)->Unit(benchmark::kMillisecond);
+// With system calls, on a file system that costs as little as the kernel's own.
+BENCHMARK_CAPTURE(CollectAndEnforce110Pods, v1_tmpfs, kTmpfs, kV1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(CollectAndEnforce110Pods, v2_tmpfs, kTmpfs, kV2)->Unit(benchmark::kMillisecond);
+// On this machine's cgroups, a process in each container; by root only.
+BENCHMARK_CAPTURE(CollectAndEnforce110Pods, v1_cgroups, kCgroups, kV1)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

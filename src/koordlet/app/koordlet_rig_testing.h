@@ -6,7 +6,7 @@
 
 #include "base/virtual_loop.h"
 #include "koordlet/app/koordlet.h"
-#include "koordlet/testing/test_host.h"
+#include "koordlet/testing/large_machine.h"
 #include "koordlet/testing/test_pod.h"
 #include "kube/client/in_process_transport.h"
 #include "kube/yaml.h"
@@ -63,23 +63,6 @@ spec:
   - {{name: c, resources: {2}}}
 )",
                              number, be ? "BE" : "LS", resources));
-}
-
-inline std::shared_ptr<const kube::Node> LargeNode() {
-  return TestNode(R"(
-metadata: {name: n, uid: node-uid}
-status:
-  capacity: {cpu: "64", memory: 256Gi, pods: "110"}
-  allocatable: {cpu: "64", memory: 256Gi, pods: "110"}
-)");
-}
-
-inline TestHost::Options LargeMachine(CgroupVersion version) {
-  return {.version = version,
-          .shape = {.sockets = 2, .nodes = 2, .cores = 32, .threads = 2},
-          .memory = int64_t{256} << 30,
-          .resctrl = ResctrlFlavour::kIntel,
-          .anolis = true};
 }
 
 inline KoordletOptions BusyOptions() {
