@@ -9,123 +9,16 @@
 #include "api/keys.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "koordlet/reporters/gpu_labels.h"
 #include "koordlet/reporters/topology_report.h"
 #include "kube/objects/resource_list.h"
 
 namespace koord::koordlet {
 
-// What a vendor's program says of a device.
-struct XpuTopology {
-  bool must_honor_partition = false;
-  std::optional<int32_t> socket_id;
-  std::optional<int32_t> node_id;
-  std::string pcie_id;
-  std::string bus_id;
-
-  static void Fields(auto& self, auto&& field) {
-    field("mustHonorPartition", self.must_honor_partition);
-    field("socketID", self.socket_id);
-    field("nodeID", self.node_id);
-    field("pcieID", self.pcie_id);
-    field("busID", self.bus_id);
-  }
-};
-struct XpuStatus {
-  bool healthy = false;
-  std::string err_code;
-  std::string err_message;
-
-  static void Fields(auto& self, auto&& field) {
-    field("healthy", self.healthy);
-    field("errCode", self.err_code);
-    field("errMessage", self.err_message);
-  }
-};
-struct Xpu {
-  std::string vendor;
-  std::string model;
-  std::string uuid;
-  std::optional<int32_t> minor;
-  kube::ResourceList resources;
-  std::optional<XpuTopology> topology;
-  std::optional<XpuStatus> status;
-
-  static void Fields(auto& self, auto&& field) {
-    field("vendor", self.vendor);
-    field("model", self.model);
-    field("uuid", self.uuid);
-    field("minor", self.minor);
-    field("resources", self.resources);
-    field("topology", self.topology);
-    field("status", self.status);
-  }
-};
-
 namespace {
 
 using kube::Json;
 using kube::Quantity;
-
-constexpr std::string_view kHealthyReason = "DeviceHealthy";
-
-// As a label: "NVIDIA A100 80GB" is A100-80GB.
-std::string ModelLabel(std::string_view model) {
-  constexpr std::string_view kVendor = "NVIDIA ";
-  if (model.starts_with(kVendor)) model.remove_prefix(kVendor.size());
-  std::string label(model);
-  std::replace(label.begin(), label.end(), ' ', '-');
-  return label;
-}
-
-kube::Condition HealthCondition(bool healthy, std::string reason, std::string message) {
-  kube::Condition condition;
-  condition.type = api::kDeviceConditionHealthy;
-  condition.status = healthy ? "True" : "False";
-  condition.reason = std::move(reason);
-  condition.message = std::move(message);
-  return condition;
-}
-
-// The value that all have; empty where they differ.
-class Common {
- public:
-  void Add(std::string value) {
-    if (!value_) value_ = value;
-    if (*value_ != value) value_ = "";
-  }
-  std::string value() const { return value_.value_or(""); }
-
- private:
-  std::optional<std::string> value_;
-};
-
-api::DeviceInfo DeviceOf(const Xpu& xpu) {
-  api::DeviceInfo device;
-  device.type = api::kDeviceGpu;
-  device.id = xpu.uuid;
-  device.minor = xpu.minor;
-  device.resources = xpu.resources;
-  device.health = !xpu.status || xpu.status->healthy;
-  if (xpu.topology) {
-    device.topology = api::DeviceTopology{.socket_id = xpu.topology->socket_id.value_or(-1),
-                                          .node_id = std::max(xpu.topology->node_id.value_or(0), 0),
-                                          .pcie_id = xpu.topology->pcie_id,
-                                          .bus_id = xpu.topology->bus_id};
-  }
-  if (xpu.status) {
-    const std::string reason = xpu.status->healthy            ? std::string(kHealthyReason)
-                               : xpu.status->err_code.empty() ? "Unknown"
-                                                              : xpu.status->err_code;
-    device.conditions.push_back(
-        HealthCondition(xpu.status->healthy, reason, xpu.status->err_message));
-  }
-  return device;
-}
-
-void MergeInto(DeviceReport& all, DeviceReport more) {
-  for (api::DeviceInfo& device : more.devices) all.devices.push_back(std::move(device));
-  for (auto& [key, value] : more.labels) all.labels[key] = value;
-}
 
 api::DeviceInfo DeviceOf(const GpuDevice& gpu) {
   api::DeviceInfo device;
@@ -311,51 +204,6 @@ void SortDevices(std::vector<api::DeviceInfo>& devices) {
   });
 }
 
-StatusOr<DeviceReport> ReadXpuFile(std::string_view text) {
-  ASSIGN_OR_RETURN(const Json json, kube::ParseJson(text));
-  ASSIGN_OR_RETURN(const auto xpus, kube::Decode<std::vector<Xpu>>(json));
-  DeviceReport report;
-  Common vendor, model;
-  bool has_policy = false;
-  bool must_honor = false;
-  for (const Xpu& xpu : xpus) {
-    if (xpu.uuid.empty()) return InvalidArgument("uuid: expected the device's name");
-    report.devices.push_back(DeviceOf(xpu));
-    vendor.Add(xpu.vendor);
-    model.Add(ModelLabel(xpu.model));
-    has_policy = has_policy || xpu.topology.has_value();
-    must_honor = must_honor || (xpu.topology && xpu.topology->must_honor_partition);
-  }
-  if (report.devices.empty()) return report;
-  report.labels[std::string(api::kLabelGpuVendor)] = vendor.value();
-  report.labels[std::string(api::kLabelGpuModel)] = model.value();
-  if (has_policy) {
-    report.labels[std::string(api::kLabelGpuPartitionPolicy)] = must_honor ? "Honor" : "Prefer";
-  }
-  return report;
-}
-
-DeviceReport ReadXpuFiles(const FileTree& files, std::string_view directory) {
-  DeviceReport all;
-  const auto entries = files.List(directory);
-  if (!entries.ok()) return all;
-  for (const FileTree::Entry& entry : *entries) {
-    if (entry.is_directory) continue;
-    const std::string path =
-        directory.empty() ? entry.name : std::string(directory) + "/" + entry.name;
-    const auto text = files.Read(path);
-    if (!text.ok()) continue;
-    auto report = ReadXpuFile(*text);
-    if (!report.ok()) {
-      LOG_V(3, "A list of devices cannot be read", {"file", path}, {"err", report.status()});
-      continue;
-    }
-    MergeInto(all, *std::move(report));
-  }
-  SortDevices(all.devices);
-  return all;
-}
-
 DeviceReport DevicesOfGpus(const GpuInventory& inventory) {
   DeviceReport report;
   if (inventory.gpus.empty()) return report;
@@ -373,14 +221,48 @@ DeviceReport DevicesOfGpus(const GpuInventory& inventory) {
 
 std::vector<api::DeviceInfo> ReadRdmaDevices(const FileTree& sys) { return RdmaReader(sys).Read(); }
 
+namespace {
+
+kube::Annotations AnnotationsOf(const DeviceReport& report) {
+  kube::Annotations annotations;
+  if (report.partitions.empty()) return annotations;
+  kube::json::object table;
+  for (const auto& [size, partitions] : report.partitions) {
+    kube::json::array list;
+    for (const api::GpuPartition& each : partitions) list.push_back(kube::Encode(each));
+    table.emplace(std::to_string(size), std::move(list));
+  }
+  annotations.emplace(api::kAnnotationGpuPartitions, kube::Serialize(table));
+  return annotations;
+}
+
+// In metadata: what is wanted, and nothing else.
+void ReplaceAll(std::string_view field, const kube::Labels& wanted, const kube::Labels& existing,
+                Json& patch) {
+  const auto set = [&](std::string_view key, Json value) {
+    kube::At(patch, {"metadata", field, key}) = std::move(value);
+  };
+  for (const auto& [key, value] : wanted) {
+    const auto it = existing.find(key);
+    if (it == existing.end() || it->second != value) set(key, Json(value));
+  }
+  for (const auto& [key, value] : existing) {
+    if (!wanted.contains(key)) set(key, nullptr);
+  }
+}
+
+}  // namespace
+
 Json NewDeviceObject(const DeviceReport& report, const kube::Node& node, WallTime now) {
   std::vector<api::DeviceInfo> devices = report.devices;
   DateConditions(devices, {}, now);
-  kube::json::object labels;
+  kube::json::object labels, annotations;
   for (const auto& [key, value] : report.labels) labels.emplace(key, value);
+  for (const auto& [key, value] : AnnotationsOf(report)) annotations.emplace(key, value);
   return {{"metadata",
            {{"name", node.metadata.name},
             {"labels", std::move(labels)},
+            {"annotations", std::move(annotations)},
             {"ownerReferences", NodeOwnerReferences(node)}}},
           {"spec", {{"devices", EncodeAll(devices)}}}};
 }
@@ -390,16 +272,8 @@ Json DevicePatch(const DeviceReport& report, const api::Device& existing, WallTi
   DateConditions(devices, existing.spec.devices, now);
   Json patch = kube::json::object{};
   if (devices != existing.spec.devices) kube::At(patch, {"spec", "devices"}) = EncodeAll(devices);
-  const auto set_label = [&](std::string_view key, Json value) {
-    kube::At(patch, {"metadata", "labels", key}) = std::move(value);
-  };
-  for (const auto& [key, value] : report.labels) {
-    const auto it = existing.metadata.labels.find(key);
-    if (it == existing.metadata.labels.end() || it->second != value) set_label(key, Json(value));
-  }
-  for (const auto& [key, value] : existing.metadata.labels) {
-    if (!report.labels.contains(key)) set_label(key, nullptr);
-  }
+  ReplaceAll("labels", report.labels, existing.metadata.labels, patch);
+  ReplaceAll("annotations", AnnotationsOf(report), existing.metadata.annotations, patch);
   if (patch.as_object().empty()) return nullptr;
   kube::At(patch, {"metadata", "resourceVersion"}) = existing.metadata.resource_version;
   return patch;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/device.h"
+#include "api/device_annotations.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "koordlet/host/file_tree.h"
@@ -19,10 +20,12 @@ namespace koord::koordlet {
 struct DeviceReport {
   std::vector<api::DeviceInfo> devices;  // by type and minor
   kube::Labels labels;
+  api::GpuPartitions partitions;  // empty: nobody says which GPUs belong together
 };
 
-// Devices that vendors' programs describe in files: each holds a list. A file that cannot be read
-// is logged by the caller; errors name the field.
+// Devices that vendors' programs describe in files: each holds a list. Devices that are linked
+// directly make a partition. A file that cannot be read is logged by the caller; errors name the
+// field.
 StatusOr<DeviceReport> ReadXpuFile(std::string_view text);
 // All files of a directory; bad ones are left out.
 DeviceReport ReadXpuFiles(const FileTree& files, std::string_view directory);

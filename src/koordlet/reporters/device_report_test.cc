@@ -85,6 +85,44 @@ TEST(DeviceReport, ReadsFilesOfVendors) {
   EXPECT_THAT(ReadXpuFiles(files, "nowhere").devices, IsEmpty());
 }
 
+TEST(DeviceReport, LinkedDevicesArePartitions) {
+  MemoryTree files;
+  const auto device = [](int minor, const std::string& links) {
+    return fmt::format(R"({{"vendor":"huawei","model":"m","uuid":"x{0}","minor":"{0}",
+        "topology":{{"nodeID":"{0}","p2pLinks":[{1}]}}}})",
+                       minor, links);
+  };
+  files.Set(
+      "a.json",
+      "[" + device(0, R"({"peerMinor":"1,2,3","type":"HCCS"},{"peerMinor":"1","type":"HCCS"})") +
+          "," + device(1, R"({"peerMinor":"3,2,0","type":"HCCS"})") + "]");
+  files.Set("b.json", "[" + device(4, R"({"peerMinor":"5,6,7,7,g","type":"HCCS"},
+                                       {"peerMinor":"","type":"HCCS"},{"peerMinor":"5"})") +
+                          "]");
+  files.Set("bad.json", R"([{"vendor":"huawei","uuid":"y","minor":"one"}])");
+  const DeviceReport report = ReadXpuFiles(files, "");
+  ASSERT_EQ(report.devices.size(), 3u) << "without the one whose minor is no number";
+  EXPECT_EQ(report.devices[2].minor, 4);
+  EXPECT_EQ(report.devices[2].topology->node_id, 4);
+  EXPECT_EQ(report.labels.find("node.koordinator.sh/gpu-partition-policy")->second, "Prefer");
+
+  kube::Node node;
+  node.metadata.name = "n";
+  const auto object = *kube::Decode<api::Device>(NewDeviceObject(report, node, WallTime()));
+  EXPECT_EQ(kube::ValueOf(object.metadata.annotations, "scheduling.koordinator.sh/gpu-partitions"),
+            R"({"2":[{"minors":[0,1],"gpuLinkType":"HCCS","allocationScore":1}],)"
+            R"("4":[{"minors":[0,1,2,3],"gpuLinkType":"HCCS","allocationScore":1},)"
+            R"({"minors":[4,5,6,7],"gpuLinkType":"HCCS","allocationScore":1}]})");
+  EXPECT_TRUE(DevicePatch(report, object, WallTime()).is_null());
+
+  DeviceReport without_links = report;
+  without_links.partitions.clear();
+  const kube::Json patch = DevicePatch(without_links, object, WallTime());
+  EXPECT_TRUE(
+      kube::Find(patch, {"metadata", "annotations", "scheduling.koordinator.sh/gpu-partitions"})
+          ->is_null());
+}
+
 TEST(DeviceReport, FindsRdmaCards) {
   MemoryTree sys;
   const auto add = [&](const std::string& bus_id, const std::string& pci_class,
