@@ -115,6 +115,7 @@ hooks::RuntimeHooks::Surroundings Koordlet::HookSurroundings() {
           .gates = options_.gates,
           .registry = internal_,
           .tools = parts_.hook_tools,
+          .footprint = &footprint_,
           .record_event = parts_.record_event,
           .recreate_directory = parts_.recreate_directory};
 }

@@ -87,7 +87,8 @@ Restorer::Restorer(EventLoop& loop, const NodeState& state, const Footprint::Fea
                                         .loop = hooks.loop,
                                         .gates = gates_,
                                         .registry = hooks.registry,
-                                        .tools = hooks.tools},
+                                        .tools = hooks.tools,
+                                        .footprint = hooks.footprint},
       std::move(hook_options));
 }
 

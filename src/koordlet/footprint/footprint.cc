@@ -36,7 +36,13 @@ void Footprint::Load() {
   const kube::Json* before = kube::Find(*json, {"before"});
   if (before == nullptr || !before->is_object()) return;
   for (const auto& [setting, value] : before->as_object()) {
-    if (value.is_string()) before_.emplace(setting, value.as_string());
+    const kube::json::array* const owners = kube::FindArray(value, {"owners"});
+    if (owners == nullptr) continue;
+    Held held{std::string(kube::FindString(value, {"value"})), {}};
+    for (const kube::Json& owner : *owners) {
+      if (owner.is_string()) held.owners.emplace(owner.as_string());
+    }
+    if (!held.owners.empty()) held_.emplace(setting, std::move(held));
   }
 }
 
@@ -45,7 +51,11 @@ void Footprint::Save() {
   kube::json::array features;
   for (const std::string& feature : features_) features.emplace_back(feature);
   kube::json::object before;
-  for (const auto& [setting, value] : before_) before.emplace(setting, value);
+  for (const auto& [setting, held] : held_) {
+    kube::json::array owners;
+    for (const std::string& owner : held.owners) owners.emplace_back(owner);
+    before.emplace(setting, kube::Json{{"value", held.before}, {"owners", std::move(owners)}});
+  }
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
   const Status written =
@@ -62,31 +72,36 @@ void Footprint::SetFeatures(Features features) {
   Save();
 }
 
-std::optional<std::string> Footprint::Before(std::string_view setting) const {
-  const auto it = before_.find(setting);
-  if (it == before_.end()) return std::nullopt;
-  return it->second;
+bool Footprint::Holds(std::string_view setting, std::string_view owner) const {
+  const auto it = held_.find(setting);
+  return it != held_.end() && it->second.owners.contains(owner);
 }
 
-void Footprint::Remember(std::string_view setting, std::string_view value) {
-  if (before_.emplace(setting, value).second) Save();
-}
-
-void Footprint::Forget(std::string_view setting) {
-  const auto it = before_.find(setting);
-  if (it == before_.end()) return;
-  before_.erase(it);
-  Save();
-}
-
-std::map<std::string, std::string, std::less<>> Footprint::AllBefore(
-    std::string_view prefix) const {
-  std::map<std::string, std::string, std::less<>> found;
-  for (auto it = before_.lower_bound(prefix); it != before_.end(); ++it) {
-    if (!it->first.starts_with(prefix)) break;
-    found.insert(*it);
+Footprint::Settings Footprint::HeldBy(std::string_view owner, std::string_view prefix) const {
+  Settings found;
+  for (auto it = held_.lower_bound(prefix); it != held_.end(); ++it) {
+    const auto& [setting, held] = *it;
+    if (!setting.starts_with(prefix)) break;
+    if (held.owners.contains(owner)) found.emplace(setting, held.before);
   }
   return found;
+}
+
+void Footprint::Hold(std::string_view setting, std::string_view owner, std::string_view before) {
+  auto it = held_.find(setting);
+  if (it == held_.end()) it = held_.emplace(setting, Held{std::string(before), {}}).first;
+  if (it->second.owners.emplace(owner).second) Save();
+}
+
+void Footprint::Release(std::string_view setting, std::string_view owner,
+                        const std::function<bool(const std::string& before)>& put_back) {
+  const auto it = held_.find(setting);
+  if (it == held_.end() || !it->second.owners.contains(owner)) return;
+  auto& owners = it->second.owners;
+  if (owners.size() == 1 && !put_back(it->second.before)) return;
+  owners.erase(owners.find(owner));
+  if (owners.empty()) held_.erase(it);
+  Save();
 }
 
 }  // namespace koord::koordlet

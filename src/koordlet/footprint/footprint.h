@@ -1,6 +1,6 @@
 #pragma once
+#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,12 +22,16 @@ class Footprint {
   const Features& features() const { return features_; }
   void SetFeatures(Features features);
 
-  // None: koordlet has not changed it.
-  std::optional<std::string> Before(std::string_view setting) const;
-  void Remember(std::string_view setting, std::string_view value);
-  void Forget(std::string_view setting);
-  // Settings that begin with this.
-  std::map<std::string, std::string, std::less<>> AllBefore(std::string_view prefix) const;
+  // Several features may change one setting: what was before the first is put back after the last.
+  using Settings = std::map<std::string, std::string, std::less<>>;
+  bool Holds(std::string_view setting, std::string_view owner) const;
+  // Of all settings of the owner that begin with this: what was before.
+  Settings HeldBy(std::string_view owner, std::string_view prefix) const;
+  void Hold(std::string_view setting, std::string_view owner, std::string_view before);
+  // The owner is done with it. First comes, where nobody else needs it, `put_back` with what was
+  // before; while that fails the owner is not done.
+  void Release(std::string_view setting, std::string_view owner,
+               const std::function<bool(const std::string& before)>& put_back);
 
  private:
   void Load();
@@ -35,7 +39,11 @@ class Footprint {
 
   const std::string path_;
   Features features_;
-  std::map<std::string, std::string, std::less<>> before_;
+  struct Held {
+    std::string before;
+    std::set<std::string, std::less<>> owners;
+  };
+  std::map<std::string, Held, std::less<>> held_;
 };
 
 }  // namespace koord::koordlet

@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 
 TEST(FootprintTest, AnotherLifeKnowsWhatThisOneDid) {
   const TempDir dir;
@@ -19,24 +20,53 @@ TEST(FootprintTest, AnotherLifeKnowsWhatThisOneDid) {
   {
     Footprint footprint(path);
     footprint.SetFeatures({"CPUBurst", "SystemConfig"});
-    footprint.Remember("sys/vm/min_free_kbytes", "67584");
-    footprint.Remember("sys/vm/min_free_kbytes", "90000");  // koordlet's own by then
-    footprint.Remember("features/HRTICK", "0");
+    footprint.Hold("sys/vm/min_free_kbytes", "SystemConfig", "67584");
+    footprint.Hold("sys/vm/min_free_kbytes", "SystemConfig", "90000");  // koordlet's own by then
+    footprint.Hold("features/HRTICK", "SystemConfig", "0");
   }
   Footprint next(path);
   EXPECT_THAT(next.features(), ElementsAre("CPUBurst", "SystemConfig"));
-  EXPECT_EQ(next.Before("sys/vm/min_free_kbytes"), "67584");
-  EXPECT_EQ(next.AllBefore("features/").size(), 1u);
-  next.Forget("sys/vm/min_free_kbytes");
+  EXPECT_THAT(next.HeldBy("SystemConfig", "features/"), ElementsAre(Pair("features/HRTICK", "0")));
+  std::string put_back;
+  next.Release("sys/vm/min_free_kbytes", "SystemConfig", [&](const std::string& before) {
+    put_back = before;
+    return true;
+  });
+  EXPECT_EQ(put_back, "67584");
   next.SetFeatures({});
   const Footprint last(path);
   EXPECT_THAT(last.features(), IsEmpty());
-  EXPECT_EQ(last.Before("sys/vm/min_free_kbytes"), std::nullopt);
+  EXPECT_FALSE(last.Holds("sys/vm/min_free_kbytes", "SystemConfig"));
+}
+
+TEST(FootprintTest, TheLastOwnerPutsBackWhatWasBeforeTheFirst) {
+  const TempDir dir;
+  std::vector<std::string> written;
+  const auto write = [&](const std::string& before) {
+    written.push_back(before);
+    return true;
+  };
+  {
+    Footprint footprint(dir.File("f"));
+    footprint.Hold("switch", "a", "0");
+    footprint.Hold("switch", "b", "1");
+    footprint.Release("switch", "a", write);
+    EXPECT_THAT(written, IsEmpty()) << "b still needs it";
+    footprint.Release("switch", "stranger", write);
+  }
+  Footprint next(dir.File("f"));
+  next.Release("switch", "b", [](const std::string&) { return false; });
+  EXPECT_TRUE(next.Holds("switch", "b")) << "it could not be written";
+  next.Release("switch", "b", write);
+  next.Release("switch", "b", write);
+  EXPECT_THAT(written, ElementsAre("0"));
 }
 
 TEST(FootprintTest, ABrokenFileCountsAsNone) {
   const TempDir dir;
-  for (const char* text : {"{", "[]", R"({"features": 7, "before": []})", "\xff\xfe"}) {
+  for (const char* text :
+       {"{", "[]", R"({"features": 7, "before": []})",
+        R"({"before": {"a": 7, "b": {"owners": [3]}, "c": {"owners": "x"}}})", "\xff\xfe"}) {
     std::ofstream(dir.File("f")) << text;
     const Footprint footprint(dir.File("f"));
     EXPECT_THAT(footprint.features(), IsEmpty()) << text;

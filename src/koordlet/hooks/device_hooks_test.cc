@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
+#include "base/temp_dir.h"
 #include "koordlet/hooks/hook_fixture_testing.h"
 #include "koordlet/hooks/nri/nri_hooks.h"
 #include "koordlet/hooks/oom_score/oom_score.h"
@@ -232,6 +233,88 @@ TEST_F(CoreSchedHook, CookiesOfAnEarlierRunAreFoundAgain) {
   node_.SetSlo("resourceQOSStrategy: {policies: {cpuPolicy: groupIdentity}}");
   node_.Sync();
   EXPECT_EQ(Cookie(11), 0u) << "the policy was switched off meanwhile";
+}
+
+// The kernel's switches, as "group identity, core scheduling".
+class SchedSwitches : public ::testing::Test {
+ protected:
+  static constexpr char kIdentity[] = "sys/kernel/sched_group_identity_enabled";
+  static constexpr char kCore[] = "sys/kernel/sched_core";
+  static constexpr std::string_view kIdentityOn =
+      "resourceQOSStrategy: {beClass: {cpuQOS: {enable: true, groupIdentity: -1}}}";
+  static constexpr std::string_view kAllOff =
+      "resourceQOSStrategy: {beClass: {cpuQOS: {enable: false}}}";
+
+  void SetUp() override { Restart("0", "0"); }
+  // Another koordlet on the same machine, whose switches stand like this.
+  void Restart(std::string_view identity, std::string_view core) {
+    node_.reset();
+    node_ = std::make_unique<HookNode>(HookNode::Options{
+        .gates = "CoreSched=true", .footprint = directory_.File("footprint.json")});
+    const auto pod = TestPod("{metadata: {name: p}, spec: {containers: [{name: a}]}}");
+    node_->AddPod(pod);
+    const int32_t process = 11;
+    node_->machine.SetProcesses(node_->machine.ContainerDir(*pod, "a"), {&process, 1});
+    node_->machine.proc().Set(kIdentity, identity);
+    node_->machine.proc().Set(kCore, core);
+    node_->Sync();
+  }
+  std::string With(std::string_view slo) {
+    node_->SetSlo(slo);
+    node_->Sync();
+    const auto read = [&](std::string_view path) { return *node_->machine.proc().Read(path); };
+    return read(kIdentity) + "," + read(kCore);
+  }
+
+  TempDir directory_;
+  std::unique_ptr<HookNode> node_;
+};
+
+TEST_F(SchedSwitches, AreAsTheyWereOnceNobodyNeedsThem) {
+  const std::pair<std::string_view, std::string_view> found[] = {
+      {"0", "0"}, {"0", "1"}, {"1", "0"}};
+  for (const auto& [identity, core] : found) {
+    Restart(identity, core);
+    const std::string before = fmt::format("{},{}", identity, core);
+    EXPECT_EQ(With(kAllOff), before);
+    EXPECT_EQ(With(kIdentityOn), "1,0");
+    EXPECT_EQ(With(kAllOff), before);
+    EXPECT_EQ(With(kCoreSchedOn), "0,1");
+    EXPECT_EQ(With(kAllOff), before);
+    EXPECT_EQ(With(kIdentityOn), "1,0");
+    EXPECT_EQ(With(kCoreSchedOn), "0,1") << "from one to the other";
+    EXPECT_EQ(With(kIdentityOn), "1,0");
+    EXPECT_EQ(With(kAllOff), before);
+  }
+}
+
+TEST_F(SchedSwitches, ArePutBackByTheNextKoordlet) {
+  ASSERT_EQ(With(kIdentityOn), "1,0");
+  Restart("1", "0");
+  EXPECT_EQ(With(kAllOff), "0,0");
+  ASSERT_EQ(With(kCoreSchedOn), "0,1");
+  Restart("0", "1");
+  EXPECT_EQ(With(kCoreSchedOn), "0,1");
+  Restart("0", "1");
+  EXPECT_EQ(With(kAllOff), "0,0");
+  Restart("1", "0");
+  EXPECT_EQ(With(kAllOff), "1,0") << "somebody else has set it since";
+}
+
+TEST_F(SchedSwitches, AFeatureOfTheSchedulerIsOneToo) {
+  node_->machine.proc().Remove(kCore);
+  const auto set = [&](std::string_view text) {
+    node_->machine.sys().Set("kernel/debug/sched_features", text);
+  };
+  const auto read = [&] { return *node_->machine.sys().Read("kernel/debug/sched_features"); };
+  set("HRTICK NO_CORE_SCHED");
+  node_->SetSlo(kCoreSchedOn);
+  node_->Sync();
+  EXPECT_EQ(read(), "CORE_SCHED");
+  set("HRTICK CORE_SCHED");
+  node_->SetSlo(kAllOff);
+  node_->Sync();
+  EXPECT_EQ(read(), "NO_CORE_SCHED");
 }
 
 constexpr std::string_view kResctrlPod = R"(

@@ -24,11 +24,13 @@ struct HookNode {
     std::string gates = {};
     HookOptions hooks = {};
     HookTools tools = {};
+    std::string footprint = {};  // its file
   };
 
   explicit HookNode(Options options)
       : machine(options.host),
         executor(machine.host(), loop.clock(), nullptr, nullptr, {}),
+        footprint(options.footprint),
         book(machine.host().cgroups().layout(), options.hooks.trust) {
     if (!gates.Set(options.gates).ok()) std::abort();
     hooks = std::make_unique<RuntimeHooks>(
@@ -40,6 +42,7 @@ struct HookNode {
             .gates = gates,
             .registry = registry,
             .tools = options.tools,
+            .footprint = &footprint,
             .record_event =
                 [this](const HookPod& pod, std::string_view reason, std::string_view message) {
                   events.push_back(fmt::format("{} {}: {}", pod.key(), reason, message));
@@ -109,6 +112,7 @@ struct HookNode {
   metrics::Registry registry;
   FeatureGates gates = KoordletFeatureGates();
   ResourceExecutor executor;
+  Footprint footprint;
   NodeState state;
   PodBook book;
   std::vector<std::shared_ptr<const kube::Pod>> pods;

@@ -15,13 +15,16 @@ using api::QosClass;
 using kube::PodQos;
 
 constexpr std::string_view kSchedFeatures = "kernel/debug/sched_features";
+constexpr std::string_view kFeatureOn = "CORE_SCHED";
+constexpr std::string_view kFeatureOff = "NO_CORE_SCHED";
+constexpr std::string_view kFeatureSetting = "sched_features/CORE_SCHED";  // as a setting's name
 
 // "ON" and "NO_ON" stand among the features of kernels that know it.
 std::optional<std::string> FeatureText(const Host& host) {
   const auto text = host.sys().Read(kSchedFeatures);
   if (!text.ok()) return std::nullopt;
   for (const std::string_view feature : Split(Trim(*text), ' ')) {
-    if (feature == "CORE_SCHED" || feature == "NO_CORE_SCHED") return std::string(feature);
+    if (feature == kFeatureOn || feature == kFeatureOff) return std::string(feature);
   }
   return std::nullopt;
 }
@@ -118,15 +121,26 @@ bool CoreSched::IsSupported() const {
          env_.host.kernel().HasCoreScheduling();
 }
 
-Status CoreSched::SwitchKernel(bool on) {
-  if (on && env_.host.proc().Exists(kGroupIdentitySwitch)) {
-    RETURN_IF_ERROR(SetSwitch(env_, kGroupIdentitySwitch, false));
+Status CoreSched::SwitchOn() {
+  if (env_.host.proc().Exists(kGroupIdentitySwitch)) {
+    RETURN_IF_ERROR(SetSwitch(env_, name(), kGroupIdentitySwitch, false));
   }
-  if (env_.host.proc().Exists(kCoreSchedSwitch)) return SetSwitch(env_, kCoreSchedSwitch, on);
-  const auto feature = FeatureText(env_.host);
-  const std::string_view wanted = on ? "CORE_SCHED" : "NO_CORE_SCHED";
-  if (!feature || *feature == wanted) return absl::OkStatus();
-  return env_.host.sys().Write(kSchedFeatures, wanted);
+  if (env_.host.proc().Exists(kCoreSchedSwitch)) {
+    return SetSwitch(env_, name(), kCoreSchedSwitch, true);
+  }
+  if (FeatureText(env_.host) != kFeatureOff) return absl::OkStatus();
+  env_.footprint.Hold(kFeatureSetting, name(), "0");
+  return env_.host.sys().Write(kSchedFeatures, kFeatureOn);
+}
+
+void CoreSched::PutBackSwitches() {
+  PutBackSwitch(env_, name(), kCoreSchedSwitch);
+  PutBackSwitch(env_, name(), kGroupIdentitySwitch);
+  env_.footprint.Release(kFeatureSetting, name(), [this](const std::string&) {
+    const Status written = env_.host.sys().Write(kSchedFeatures, kFeatureOff);
+    if (!written.ok()) env_.problems.Report("node", name(), written);
+    return written.ok();
+  });
 }
 
 void CoreSched::Count(const HookContainer& container, const CookieBook::Change& change) {
@@ -176,11 +190,10 @@ void CoreSched::OnPass(std::span<const ReconciledPod> pods) {
   if (!rule_ || env_.options.dry_run || !env_.state.has_pods() || !IsSupported()) return;
   if (!has_adopted_) Adopt(pods);
   has_adopted_ = true;
-  if (!rule_->is_enabled && book_.empty()) return;
+  if (!rule_->is_enabled && book_.empty()) return PutBackSwitches();
   if (rule_->is_enabled) {
-    const Status status = SwitchKernel(true);
+    const Status status = SwitchOn();
     if (!status.ok()) return env_.problems.Report("node", name(), status);
-    has_switched_on_ = true;
   }
   for (const ReconciledPod& pod : pods) {
     if (pod.pod.label_qos == QosClass::kSystem) continue;
@@ -191,10 +204,7 @@ void CoreSched::OnPass(std::span<const ReconciledPod> pods) {
   book_.RemoveOld();
   cookies_.RemoveOld();
   changes_.RemoveOld();
-  if (!rule_->is_enabled && book_.empty() && std::exchange(has_switched_on_, false)) {
-    const Status status = SwitchKernel(false);
-    if (!status.ok()) env_.problems.Report("node", name(), status);
-  }
+  if (!rule_->is_enabled && book_.empty()) PutBackSwitches();
 }
 
 }  // namespace koord::koordlet::hooks

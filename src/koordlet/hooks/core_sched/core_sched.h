@@ -19,7 +19,8 @@ namespace koord::koordlet::hooks {
 // the same time. A pod's group is that of its label, within its namespace; pods without label are
 // together, and one with the policy "exclusive" is alone. Classes whose core expeller is on are
 // apart from the others. Where the policy is off, or a pod opts out, cookies are taken away again.
-// SYSTEM pods are never touched. The classes' schedIdle becomes cpu.idle of their directories.
+// The kernel's switches are then as they were before. SYSTEM pods are never touched. The classes'
+// schedIdle becomes cpu.idle of their directories.
 class CoreSched final : public HookPlugin {
  public:
   explicit CoreSched(const HookEnv& env);
@@ -50,7 +51,8 @@ class CoreSched final : public HookPlugin {
   std::optional<std::string> GroupOf(const HookPod& pod) const;
   std::string GroupName(const HookPod& pod) const;
   bool IsSupported() const;
-  Status SwitchKernel(bool on);
+  Status SwitchOn();
+  void PutBackSwitches();
   void Adopt(std::span<const ReconciledPod> pods);
   void Set(const HookContainer& container, const std::optional<std::string>& group);
   void Count(const HookContainer& container, const CookieBook::Change& change);
@@ -59,7 +61,6 @@ class CoreSched final : public HookPlugin {
   std::optional<Rule> rule_;
   CookieBook book_;
   bool has_adopted_ = false;
-  bool has_switched_on_ = false;
   ExpiringSeries<metrics::Gauge> cookies_;
   ExpiringSeries<metrics::Counter> changes_;
 };

@@ -12,6 +12,7 @@
 #include "base/feature_gates.h"
 #include "base/metrics/metrics.h"
 #include "koordlet/executor/resource_executor.h"
+#include "koordlet/footprint/footprint.h"
 #include "koordlet/hooks/engine/hook_pod.h"
 #include "koordlet/hooks/engine/hook_stage.h"
 #include "koordlet/hooks/engine/problem_log.h"
@@ -49,6 +50,7 @@ struct HookEnv {
   metrics::Registry& registry;
   ProblemLog& problems;
   const HookOptions& options;
+  Footprint& footprint;
   // Tells the users of a pod what was done; null: nobody listens.
   std::function<void(const HookPod& pod, std::string_view reason, std::string_view message)>
       record_event = nullptr;

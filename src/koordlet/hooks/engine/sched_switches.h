@@ -12,6 +12,9 @@ inline constexpr std::string_view kCoreSchedSwitch = "sys/kernel/sched_core";
 
 // "0" or "1"; empty where the kernel has no such switch.
 std::string ReadSwitch(const Host& host, std::string_view path);
-Status SetSwitch(const HookEnv& env, std::string_view path, bool on);
+// What it was before is remembered for PutBackSwitch.
+Status SetSwitch(const HookEnv& env, std::string_view owner, std::string_view path, bool on);
+// After the last who has set it: as it was before the first.
+void PutBackSwitch(const HookEnv& env, std::string_view owner, std::string_view path);
 
 }  // namespace koord::koordlet::hooks

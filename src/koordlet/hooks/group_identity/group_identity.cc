@@ -61,9 +61,9 @@ bool GroupIdentity::OnStateChange() {
 Status GroupIdentity::SwitchKernel() {
   if (!env_.host.proc().Exists(kGroupIdentitySwitch)) return absl::OkStatus();
   if (env_.host.proc().Exists(kCoreSchedSwitch)) {
-    RETURN_IF_ERROR(SetSwitch(env_, kCoreSchedSwitch, false));
+    RETURN_IF_ERROR(SetSwitch(env_, name(), kCoreSchedSwitch, false));
   }
-  return SetSwitch(env_, kGroupIdentitySwitch, true);
+  return SetSwitch(env_, name(), kGroupIdentitySwitch, true);
 }
 
 int64_t GroupIdentity::ValueOfDir(PodQos qos) const {
@@ -142,9 +142,15 @@ Status GroupIdentity::OnHostApplication(const api::HostApplication& application,
   return absl::OkStatus();
 }
 
-// Pods that the kubelet does not tell of, or not yet, have the value of the directory they are in.
 void GroupIdentity::AfterRewrite() {
-  if (IsIdle()) return;
+  if (!IsIdle()) WriteAllUnknown();
+  if (!rule_ || rule_->is_enabled) return;
+  PutBackSwitch(env_, name(), kGroupIdentitySwitch);
+  PutBackSwitch(env_, name(), kCoreSchedSwitch);
+}
+
+// Pods that the kubelet does not tell of, or not yet, have the value of the directory they are in.
+void GroupIdentity::WriteAllUnknown() {
   const Cgroups& cgroups = env_.host.cgroups();
   for (const PodQos qos : {PodQos::kGuaranteed, PodQos::kBurstable, PodQos::kBestEffort}) {
     const std::string above = cgroups.layout().QosDir(qos);

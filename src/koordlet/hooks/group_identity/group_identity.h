@@ -10,7 +10,8 @@ namespace koord::koordlet::hooks {
 // Each class has a value in NodeSLO, from -1 (runs when nobody else wants to) to 2 (pushes others
 // aside); a class that is switched off, and every class under another CPU policy, has 0. A pod has
 // its class's value; an LS pod may ask for another one by annotation. Where the kernel has a switch
-// for group identity, it is turned on as long as somebody uses it, which excludes core scheduling.
+// for group identity, it is turned on as long as somebody uses it, which excludes core scheduling;
+// after that both switches are as they were before.
 class GroupIdentity final : public HookPlugin {
  public:
   explicit GroupIdentity(const HookEnv& env) : env_(env) {}
@@ -43,6 +44,7 @@ class GroupIdentity final : public HookPlugin {
   int64_t ValueOfLabel(api::QosClass label, kube::PodQos kube_qos) const;
   StatusOr<int64_t> ValueOfPod(const HookPod& pod) const;
   int64_t ValueOfDir(kube::PodQos qos) const;
+  void WriteAllUnknown();
   void WriteUnknown(kube::PodQos qos, std::string_view dir);
 
   const HookEnv& env_;

@@ -94,45 +94,46 @@ void SystemConfig::Run() {
 
 void SystemConfig::Apply(const SystemSetting& setting) {
   const std::string& path = setting.file.path;
-  const std::optional<std::string> before = before_.Before(path);
   if (setting.value) {
-    if (!before) {
+    if (!before_.Holds(path, name())) {
       const FileTree& tree =
           setting.file.tree == Tree::kProc ? context_.host.proc() : context_.host.sys();
       const auto text = tree.Read(path);
       if (!text.ok()) return;  // this kernel has no such thing
-      before_.Remember(path, Trim(*text));
+      before_.Hold(path, name(), Trim(*text));
     }
     Write(setting.file, std::to_string(*setting.value));
-  } else if (before && Write(setting.file, *before)) {
-    before_.Forget(path);
+  } else {
+    before_.Release(path, name(),
+                    [&](const std::string& before) { return Write(setting.file, before); });
   }
 }
 
 void SystemConfig::ApplySchedFeatures() {
   const auto& asked_for = inputs_.slo->system_strategy->sched_features;
-  const auto changed = before_.AllBefore(kFeaturePrefix);
+  const auto changed = before_.HeldBy(name(), kFeaturePrefix);
   if (asked_for.empty() && changed.empty()) return;
   const auto current = context_.host.sys().Read(SchedFeaturesFile().path);
   if (!current.ok()) return;
-  auto wanted = asked_for;
-  for (const auto& [key, on] : changed) {
-    wanted.emplace(key.substr(kFeaturePrefix.size()), on == "1");
-  }
-  for (const auto& [name, on] : asked_for) {
-    const auto state = StateOf(*current, name);
+  for (const auto& [feature, on] : asked_for) {
+    const auto state = StateOf(*current, feature);
     if (!state || *state == on) continue;
-    before_.Remember(fmt::format("{}{}", kFeaturePrefix, name), *state ? "1" : "0");
+    before_.Hold(fmt::format("{}{}", kFeaturePrefix, feature), name(), *state ? "1" : "0");
   }
-  bool all_written = true;
-  for (const std::string& change : SchedFeatureChanges(wanted, *current)) {
-    all_written &= Write(SchedFeaturesFile(), change);
-  }
-  if (!all_written) return;
-  for (const auto& [key, on] : changed) {
-    if (!asked_for.contains(std::string_view(key).substr(kFeaturePrefix.size()))) {
-      before_.Forget(key);
+  const auto write = [&](const std::map<std::string, bool, std::less<>>& wanted) {
+    bool all_written = true;
+    for (const std::string& change : SchedFeatureChanges(wanted, *current)) {
+      all_written &= Write(SchedFeaturesFile(), change);
     }
+    return all_written;
+  };
+  write(asked_for);
+  for (const auto& [key, on] : changed) {
+    const std::string feature = key.substr(kFeaturePrefix.size());
+    if (asked_for.contains(feature)) continue;
+    before_.Release(key, name(), [&](const std::string& before) {
+      return write({{feature, before == "1"}});
+    });
   }
 }
 
