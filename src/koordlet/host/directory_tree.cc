@@ -98,21 +98,6 @@ StatusOr<std::string_view> ReadAll(int fd, std::string_view path, size_t limit,
   return std::string_view(buffer.data(), size);
 }
 
-class OpenDescriptor final : public OpenFile {
- public:
-  OpenDescriptor(Descriptor file, std::string_view path, size_t limit)
-      : file_(std::move(file)), path_(path), limit_(limit) {}
-
-  StatusOr<std::string_view> Read(std::string& buffer) override {
-    return ReadAll(file_.get(), path_, limit_, buffer);
-  }
-
- private:
-  const Descriptor file_;
-  const std::string path_;
-  const size_t limit_;
-};
-
 int OpenAt2(int directory, const std::string& path, int flags, uint64_t resolve) {
   struct open_how how {};
   how.flags = static_cast<uint64_t>(flags) | O_CLOEXEC;
@@ -133,6 +118,43 @@ std::pair<std::string_view, std::string_view> SplitLast(std::string_view path) {
 }
 
 }  // namespace
+
+// Those that came first keep their descriptors. Files are read in turns, so that to close the one
+// that was not read for longest would close each before its next turn.
+class DirectoryTree::KeptDescriptor final : public OpenFile {
+ public:
+  KeptDescriptor(const DirectoryTree& tree, std::string_view path, Descriptor file)
+      : tree_(tree), path_(path), open_(tree.open_) {
+    Keep(file);
+  }
+  ~KeptDescriptor() override {
+    if (kept_ < 0) return;
+    close(kept_);
+    --*open_;
+  }
+
+  StatusOr<std::string_view> Read(std::string& buffer) override {
+    const size_t limit = tree_.options_.max_read;
+    if (kept_ >= 0) return ReadAll(kept_, path_, limit, buffer);
+    ASSIGN_OR_RETURN(const int fd, tree_.Resolve(path_, O_RDONLY | O_NONBLOCK));
+    Descriptor file(fd);
+    auto text = ReadAll(file.get(), path_, limit, buffer);
+    if (text.ok()) Keep(file);
+    return text;
+  }
+
+ private:
+  void Keep(Descriptor& file) {
+    if (*open_ >= tree_.options_.max_open) return;
+    kept_ = file.release();
+    ++*open_;
+  }
+
+  const DirectoryTree& tree_;
+  const std::string path_;
+  const std::shared_ptr<size_t> open_;
+  int kept_ = -1;
+};
 
 DirectoryTree::DirectoryTree(std::string directory, Options options)
     : directory_(std::move(directory)),
@@ -205,7 +227,7 @@ StatusOr<std::string> DirectoryTree::Read(std::string_view path) const {
 
 StatusOr<std::unique_ptr<OpenFile>> DirectoryTree::Open(std::string_view path) const {
   ASSIGN_OR_RETURN(const int fd, Resolve(path, O_RDONLY | O_NONBLOCK));
-  return std::make_unique<OpenDescriptor>(Descriptor(fd), path, options_.max_read);
+  return std::make_unique<KeptDescriptor>(*this, path, Descriptor(fd));
 }
 
 Status DirectoryTree::WriteWith(std::string_view path, std::string_view text, int flags) {

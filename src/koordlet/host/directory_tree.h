@@ -23,6 +23,8 @@ class DirectoryTree final : public FileTree {
     // Paths are below this part of the directory, which may be mounted at any time.
     std::string below = {};
     size_t max_read = 4 << 20;
+    // So many of its OpenFiles have a descriptor; the others open their files for each read.
+    size_t max_open = 512;
     bool use_openat2 = true;  // false: as on kernels before 5.6
   };
 
@@ -32,6 +34,7 @@ class DirectoryTree final : public FileTree {
   DirectoryTree& operator=(const DirectoryTree&) = delete;
 
   StatusOr<std::string> Read(std::string_view path) const override;
+  // The tree outlives it.
   StatusOr<std::unique_ptr<OpenFile>> Open(std::string_view path) const override;
   Status Write(std::string_view path, std::string_view text) override;
   Status Append(std::string_view path, std::string_view text) override;
@@ -52,11 +55,14 @@ class DirectoryTree final : public FileTree {
   Status WriteWith(std::string_view path, std::string_view text, int flags);
   bool IsDirectory(std::string_view path) const;
 
+  class KeptDescriptor;
+
   const std::string directory_;
   const Options options_;
   mutable int root_ = -1;
   mutable bool has_openat2_;
   mutable StringMap<int> first_;  // subsystems, which come and go with the machine
+  const std::shared_ptr<size_t> open_ = std::make_shared<size_t>(0);
 };
 
 }  // namespace koord::koordlet

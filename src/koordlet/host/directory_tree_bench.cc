@@ -2,13 +2,13 @@
 // in each of their directories.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "koordlet/host/discovery.h"
+#include "koordlet/host/open_file_limit.h"
 #include "koordlet/testing/test_host.h"
 #include "koordlet/testing/test_pod.h"
 
@@ -21,11 +21,7 @@ constexpr int kPods = 110;
 class FullNode {
  public:
   explicit FullNode(CgroupVersion version) {
-    rlimit files{};
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-
+    RaiseOpenFileLimit();
     TestHost machine({.version = version});
     for (int i = 0; i < kPods; ++i) {
       const auto pod =

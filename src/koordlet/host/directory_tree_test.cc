@@ -216,5 +216,31 @@ TEST(DirectoryTreeOnLinux, ReadsProcAndRefusesItsMagicLinks) {
   EXPECT_EQ(proc.Read("999999999/stat").status().code(), Code::kNotFound);
 }
 
+TEST_P(DirectoryTreeTest, ReadsMoreFilesThanItMayHaveOpen) {
+  const DirectoryTree tree(dir.File("root"), {.max_open = 2, .use_openat2 = GetParam()});
+  std::vector<std::unique_ptr<OpenFile>> files;
+  for (const std::string name : {"a", "b", "c"}) {
+    Put("root/" + name, name + "1");
+    files.push_back(tree.Open(name).value());
+  }
+  std::string buffer;
+  const auto read_all = [&] {
+    std::string all;
+    for (const auto& file : files) all += std::string(file->Read(buffer).value_or("-")) + " ";
+    return all;
+  };
+  EXPECT_EQ(read_all(), "a1 b1 c1 ");
+  for (const std::string name : {"a", "b", "c"})
+    std::ofstream(dir.File("root/" + name)) << name + "2";
+  EXPECT_EQ(read_all(), "a2 b2 c2 ");
+  std::filesystem::remove(dir.File("root/c"));
+  EXPECT_EQ(files[2]->Read(buffer).status().code(), Code::kNotFound);
+  Put("root/c", "c3");
+  files.erase(files.begin());  // which leaves one descriptor to another
+  EXPECT_EQ(read_all(), "b2 c3 ");
+  std::filesystem::remove(dir.File("root/c"));
+  EXPECT_EQ(read_all(), "b2 c3 ") << "it stays open now";
+}
+
 }  // namespace
 }  // namespace koord::koordlet

@@ -11,6 +11,7 @@
 #include "koordlet/host/directory_tree.h"
 #include "koordlet/host/image_kernel.h"
 #include "koordlet/host/kernel_text.h"
+#include "koordlet/host/open_file_limit.h"
 #include "koordlet/host/real_kernel.h"
 #include "kube/yaml.h"
 
@@ -131,8 +132,9 @@ StatusOr<std::unique_ptr<Host>> DiscoverHost(const HostPaths& paths,
   // Version 1's subsystems may be links to where several are mounted together.
   const auto links =
       version == CgroupVersion::kV1 ? DirectoryTree::Links::kFirst : DirectoryTree::Links::kNone;
-  auto cgroup =
-      std::make_unique<DirectoryTree>(paths.cgroup, DirectoryTree::Options{.links = links});
+  // Half of the files that it may have open is for all else: connections, counters of CPI.
+  auto cgroup = std::make_unique<DirectoryTree>(
+      paths.cgroup, DirectoryTree::Options{.links = links, .max_open = OpenFileLimit() / 2});
   if (!cgroup->Exists("")) return NotFound("{}: no cgroups here", paths.cgroup);
   if (!driver) driver = FindCgroupDriver(*cgroup, version, Without(paths.proc));
   if (!driver) {

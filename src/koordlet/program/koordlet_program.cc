@@ -7,6 +7,7 @@
 #include "component/program.h"
 #include "koordlet/host/discovery.h"
 #include "koordlet/host/features.h"
+#include "koordlet/host/open_file_limit.h"
 #include "koordlet/program/koordlet_component.h"
 #include "koordlet/program/koordlet_flags.h"
 #include "koordlet/program/once.h"
@@ -72,6 +73,7 @@ int RunKoordlet(int argc, const char* const* argv) {
   const bool show_features = TakeCommand(arguments, "features");
   component::Program program("koordlet", kDescription, KoordletFeatureGates());
   KoordletFlags flags(program);
+  RaiseOpenFileLimit();
   program.BeforeStart([&]() -> StatusOr<bool> {
     if (show_features) {
       RETURN_IF_ERROR(PrintFeatureReport(flags));
