@@ -18,6 +18,7 @@ using Cpus = std::vector<int32_t>;
 constexpr std::string_view kCpusetPolicy = "cpuset";
 constexpr std::string_view kQuotaPolicy = "cfsQuota";
 constexpr Duration kMaxAge = std::chrono::seconds(60);
+constexpr Duration kTreeMaxAge = std::chrono::seconds(10);
 
 Cpus Union(const Cpus& a, const Cpus& b) {
   Cpus all;
@@ -168,7 +169,7 @@ void CpuSuppress::SuppressByCpuset(int64_t be_milli) {
   Tell(be_milli, chosen.empty() ? "no good choice of processors, they stay as they are"
                                 : fmt::format("processors {}, before {}", FormatCpuList(chosen),
                                               FormatCpuList(*current)));
-  const BeTree tree = ReadBeTree();
+  const BeTree tree = KnownBeTree();
   const std::vector<std::string> root{tree.root};
   if (context_.state.topology()->kubelet_policy == "static") {
     SuppressContainers(tree, *current, chosen);
@@ -242,7 +243,7 @@ void CpuSuppress::RecoverCpuset() {
   if (all.empty()) return;
   const auto current = context_.host.cgroups().ReadCpuset(be_dir_);
   if (!current.ok()) return;
-  BeTree tree = ReadBeTree();
+  BeTree tree = KnownBeTree();
   const SteadyTime now = context_.clock.Steady();
   if (*current == all && recovered_ == tree && now - recovered_at_ < kMaxAge) return;
   recovered_ = tree;
@@ -263,7 +264,7 @@ void CpuSuppress::RecoverUnmanagedCpusets() {
   if (all.empty()) return;
   const auto current = context_.host.cgroups().ReadCpuset(be_dir_);
   if (!current.ok()) return;
-  BeTree tree = ReadBeTree();
+  BeTree tree = KnownBeTree();
   StringSet managed;
   for (const NodePod& pod : *context_.state.pods()) {
     if (HasOwnCpus(pod)) managed.insert(pod.dir);
@@ -287,6 +288,18 @@ Cpus CpuSuppress::RecoveryCpus() const {
   }
   std::erase_if(cpus, [&](int32_t cpu) { return Contains(taken, cpu); });
   return cpus;
+}
+
+// The kubelet tells of new pods and containers, whose directories start as the ones above them; to
+// list all of them each second costs more than to measure their CPU.
+const CpuSuppress::BeTree& CpuSuppress::KnownBeTree() {
+  const SteadyTime now = context_.clock.Steady();
+  if (tree_pods_ != context_.state.pods() || now - tree_read_ >= kTreeMaxAge) {
+    tree_ = ReadBeTree();
+    tree_pods_ = context_.state.pods();
+    tree_read_ = now;
+  }
+  return tree_;
 }
 
 CpuSuppress::BeTree CpuSuppress::ReadBeTree() const {
@@ -318,7 +331,9 @@ void CpuSuppress::WriteCpusets(std::initializer_list<const std::vector<std::stri
 
 void CpuSuppress::WriteCpuset(const std::string& dir, const std::string& cpus) {
   const auto written = context_.executor.Apply(CpuUpdate(CgroupFile::kCpuset, dir, cpus));
-  if (!written.ok()) problems_.Report("cpuset is not writable", dir, written.status());
+  if (written.ok()) return;
+  problems_.Report("cpuset is not writable", dir, written.status());
+  tree_pods_.reset();  // the directory is gone, or one below it has come
 }
 
 bool CpuSuppress::WriteQuota(int64_t quota) {

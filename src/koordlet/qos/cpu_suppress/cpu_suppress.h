@@ -49,6 +49,7 @@ class CpuSuppress final : public QosStrategy {
   // What best-effort pods may use when nobody suppresses them; empty: not known.
   std::vector<int32_t> RecoveryCpus() const;
 
+  const BeTree& KnownBeTree();
   BeTree ReadBeTree() const;
   // Lets the directories grow downwards and shrink upwards to `cpus`. `lists` go from the top to
   // the bottom of the tree.
@@ -61,6 +62,9 @@ class CpuSuppress final : public QosStrategy {
   ProblemLog problems_;
   const std::string be_dir_;
   bool quota_recovered_ = false;
+  BeTree tree_;                                // as it was a moment ago
+  std::shared_ptr<const NodePods> tree_pods_;  // null: it is to be read again
+  SteadyTime tree_read_{};
   BeTree recovered_;  // what was given all CPUs the last time
   SteadyTime recovered_at_{};
   metrics::Gauges& suppressed_;
