@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "koordlet/host/discovery.h"
+#include "koordlet/host/open_file_limit.h"
 #include "koordlet/testing/large_machine.h"
 
 namespace koord::koordlet {
@@ -103,6 +104,7 @@ Status BenchMachine::AddCgroups(const Pods& pods) {
 }
 
 Status BenchMachine::Open() {
+  RaiseOpenFileLimit();
   if (!IsTmpfs(kSharedMemory)) return Unavailable("{} is no tmpfs", kSharedMemory);
   directory_.emplace(kSharedMemory);
   RETURN_IF_ERROR(image_->WriteTo(directory_->path()));
@@ -113,6 +115,7 @@ Status BenchMachine::Open() {
     RETURN_IF_ERROR(TieEffectiveCpusets(paths.cgroup));
   }
   ASSIGN_OR_RETURN(host_, DiscoverHost(paths, image_->layout().driver));
+  image_.reset();  // koordlet's memory is looked at, too
   return absl::OkStatus();
 }
 
