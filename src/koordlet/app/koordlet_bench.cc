@@ -13,13 +13,14 @@ namespace {
 // A koordlet that acts on a node with 110 pods of three containers.
 class BusyNode {
  public:
-  BusyNode(BenchMachine::Where where, CgroupVersion version) : machine_(where, version) {}
+  BusyNode(BenchMachine::Where where, CgroupVersion version, KoordletOptions options)
+      : machine_(where, version), options_(std::move(options)) {}
 
   Status Start() {
     for (int i = 0; i < 110; ++i) pods_.push_back(PodOfThree(i));
     RETURN_IF_ERROR(machine_.AddPods(pods_));
-    koordlet_ = std::make_unique<Koordlet>(loop_, machine_.host(), client_, BusyOptions(),
-                                           Koordlet::Parts{});
+    koordlet_ =
+        std::make_unique<Koordlet>(loop_, machine_.host(), client_, options_, Koordlet::Parts{});
     koordlet_->OnNode(LargeNode(machine_.cpus()));
     koordlet_->OnNodeSlo(NodeSloOf(kBusySlo));
     koordlet_->OnNodeMetric(std::make_shared<api::NodeMetric>());
@@ -37,6 +38,7 @@ class BusyNode {
 
  private:
   BenchMachine machine_;
+  const KoordletOptions options_;
   PodListReader::Pods pods_;
   VirtualLoop loop_;
   SilentCluster cluster_;
@@ -50,7 +52,7 @@ class BusyNode {
 // reports, learning).
 void CollectAndEnforce110Pods(benchmark::State& state, BenchMachine::Where where,
                               CgroupVersion version) {
-  BusyNode node(where, version);
+  BusyNode node(where, version, BusyOptions());
   if (const Status ready = node.Start(); !ready.ok()) {
     return state.SkipWithError(std::string(Message(ready)).c_str());
   }
@@ -66,7 +68,10 @@ void AnHourWith110Pods(benchmark::State& state, BenchMachine::Where where, Cgrou
     std::ifstream("/proc/self/statm") >> total >> resident;
     return static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / (1 << 20);
   };
-  BusyNode node(where, version);
+  KoordletOptions options;  // with the usual gates
+  options.node_name = "n";
+  options.ask_kubelet_config = false;
+  BusyNode node(where, version, options);
   if (const Status ready = node.Start(); !ready.ok()) {
     return state.SkipWithError(std::string(Message(ready)).c_str());
   }

@@ -2,9 +2,11 @@
 
 #include <linux/magic.h>
 #include <sys/statfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "koordlet/host/discovery.h"
 #include "koordlet/host/open_file_limit.h"
@@ -44,20 +46,45 @@ Status TieEffectiveCpusets(const std::string& cgroups) {
   return absl::OkStatus();
 }
 
+// So that the memory of this process is koordlet's.
+Status InChild(const std::function<Status()>& work) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(work().ok() ? 0 : 1);
+  int outcome = 1;
+  if (pid < 0 || waitpid(pid, &outcome, 0) != pid || outcome != 0) {
+    return Internal("the machine's files cannot be written");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 BenchMachine::BenchMachine(Where where, CgroupVersion version) : where_(where), version_(version) {
   if (where == Where::kCgroups) cpus_ = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  image_ = std::make_unique<TestHost>(MachineOf(where, version, cpus_));
 }
 
 Status BenchMachine::AddPods(const Pods& pods) {
-  // A directory does not fill new groups with files, as the kernel does.
-  for (const std::string_view group : {"LSR", "LS", "BE"}) {
-    RETURN_IF_ERROR(image_->resctrl().MakeDirectory(group));
+  if (where_ == Where::kMemory) return MakeImage(pods);
+  RaiseOpenFileLimit();
+  if (!IsTmpfs(kSharedMemory)) return Unavailable("{} is no tmpfs", kSharedMemory);
+  directory_.emplace(kSharedMemory);
+  if (where_ == Where::kTmpfs) {
+    RETURN_IF_ERROR(InChild([&] { return WriteImage(pods); }));
+  } else {
+    RETURN_IF_ERROR(WriteImage(pods));
+    RETURN_IF_ERROR(AddCgroups(pods));
   }
-  RETURN_IF_ERROR(where_ == Where::kCgroups ? AddCgroups(pods) : AddToImage(pods));
-  return where_ == Where::kMemory ? absl::OkStatus() : Open();
+  HostPaths paths = HostPaths::Below(directory_->path());
+  if (where_ == Where::kCgroups) paths.cgroup = RealKubepods::kRoot;
+  ASSIGN_OR_RETURN(host_, DiscoverHost(paths, MachineOf(where_, version_, cpus_).driver));
+  return absl::OkStatus();
+}
+
+Status BenchMachine::WriteImage(const Pods& pods) {
+  RETURN_IF_ERROR(MakeImage(pods));
+  RETURN_IF_ERROR(image_->WriteTo(directory_->path()));
+  if (version_ == CgroupVersion::kV1) return absl::OkStatus();
+  return TieEffectiveCpusets(HostPaths::Below(directory_->path()).cgroup);
 }
 
 std::vector<std::string> BenchMachine::DirsIn(const kube::Pod& pod) const {
@@ -68,7 +95,12 @@ std::vector<std::string> BenchMachine::DirsIn(const kube::Pod& pod) const {
   return dirs;
 }
 
-Status BenchMachine::AddToImage(const Pods& pods) {
+Status BenchMachine::MakeImage(const Pods& pods) {
+  image_ = std::make_unique<TestHost>(MachineOf(where_, version_, cpus_));
+  // A directory does not fill new groups with files, as the kernel does.
+  for (const std::string_view group : {"LSR", "LS", "BE"}) {
+    RETURN_IF_ERROR(image_->resctrl().MakeDirectory(group));
+  }
   int32_t process = 1000;
   for (const auto& pod : pods) {
     image_->AddPod(*pod);
@@ -93,29 +125,12 @@ Status BenchMachine::AddCgroups(const Pods& pods) {
     RETURN_IF_ERROR(kubepods_.MakeDirectory(image_->layout().QosDir(qos)));
   }
   for (const auto& pod : pods) {
-    image_->AddPod(*pod);
     RETURN_IF_ERROR(AddCgroup(image_->PodDir(*pod)));
     for (const std::string& dir : DirsIn(*pod)) {
       RETURN_IF_ERROR(AddCgroup(dir));
       RETURN_IF_ERROR(kubepods_.StartSleeper(dir));
     }
   }
-  return absl::OkStatus();
-}
-
-Status BenchMachine::Open() {
-  RaiseOpenFileLimit();
-  if (!IsTmpfs(kSharedMemory)) return Unavailable("{} is no tmpfs", kSharedMemory);
-  directory_.emplace(kSharedMemory);
-  RETURN_IF_ERROR(image_->WriteTo(directory_->path()));
-  HostPaths paths = HostPaths::Below(directory_->path());
-  if (where_ == Where::kCgroups) {
-    paths.cgroup = RealKubepods::kRoot;
-  } else if (version_ == CgroupVersion::kV2) {
-    RETURN_IF_ERROR(TieEffectiveCpusets(paths.cgroup));
-  }
-  ASSIGN_OR_RETURN(host_, DiscoverHost(paths, image_->layout().driver));
-  image_.reset();  // koordlet's memory is looked at, too
   return absl::OkStatus();
 }
 

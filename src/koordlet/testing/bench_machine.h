@@ -30,10 +30,10 @@ class BenchMachine {
  private:
   // Of the sandbox and of the containers.
   std::vector<std::string> DirsIn(const kube::Pod& pod) const;
-  Status AddToImage(const Pods& pods);
+  Status MakeImage(const Pods& pods);
+  Status WriteImage(const Pods& pods);
   Status AddCgroups(const Pods& pods);
   Status AddCgroup(const std::string& dir);
-  Status Open();
 
   const Where where_;
   const CgroupVersion version_;
