@@ -166,14 +166,19 @@ std::optional<size_t> ResctrlQosStrategy::ManagedGroupOf(const NodePod& pod) con
 void ResctrlQosStrategy::AddTasks() {
   const bool changed = pods_.Follow(context_.state);
   std::array<std::vector<int32_t>, kGroups.size()> threads;
-  std::optional<size_t> group;  // of the pod whose entries come
+  // Of the pod whose entries come.
+  std::optional<size_t> group;
+  bool has_run = true;
   for (Pods::Entry& entry : pods_.entries()) {
     if (entry.container == nullptr) {
       group = ManagedGroupOf(*entry.pod);
       if (changed) entry.memory.sandbox.reset();
+      has_run = group && HasRun(entry);
     }
     if (!group) continue;
-    const std::vector<int32_t>& more = ThreadsOf(entry);
+    const bool is_known = !entry.memory.usage.empty() && !changed;
+    const std::vector<int32_t>& more =
+        has_run || !is_known ? ThreadsOf(entry) : entry.memory.threads;
     threads[*group].insert(threads[*group].end(), more.begin(), more.end());
   }
   for (size_t i = 0; i < kGroups.size(); ++i) {
@@ -195,6 +200,18 @@ void ResctrlQosStrategy::MoveThreads(std::string_view group, std::vector<int32_t
   if (!added.ok()) problems_.Report("tasks are not writable", group, added);
 }
 
+// Whether anything in the pod has used CPU time since the last look; in doubt it has. One read
+// spares those of an idle pod's containers.
+bool ResctrlQosStrategy::HasRun(Pods::Entry& pod) {
+  const Cgroups& cgroups = context_.host.cgroups();
+  if (cgroups.layout().version == CgroupVersion::kV2) return true;
+  Memory& memory = pod.memory;
+  const auto usage = memory.pod_file.Read(cgroups, CgroupFile::kCpuUsage, pod.dir(), buffer_);
+  if (usage.ok() && *usage == memory.pod_usage) return false;
+  memory.pod_usage.assign(usage.ok() ? *usage : "");
+  return true;
+}
+
 const std::vector<int32_t>& ResctrlQosStrategy::ThreadsOf(Pods::Entry& entry) {
   if (entry.container == nullptr) return ThreadsOfSandbox(*entry.pod, entry.memory);
   return ThreadsIn(entry.dir(), entry.memory);
@@ -203,7 +220,9 @@ const std::vector<int32_t>& ResctrlQosStrategy::ThreadsOf(Pods::Entry& entry) {
 const std::vector<int32_t>& ResctrlQosStrategy::ThreadsOfSandbox(const NodePod& pod,
                                                                  Memory& memory) {
   if (!memory.sandbox) {
-    memory = {};
+    memory.file = {};
+    memory.usage.clear();
+    memory.threads.clear();
     std::vector<std::string> dirs;
     for (const NodeContainer& container : pod.containers) {
       if (!container.dir.empty()) dirs.push_back(container.dir);

@@ -42,14 +42,18 @@ class ResctrlQosStrategy final : public QosStrategy {
 
   // What is known of a container, or of a pod's sandbox.
   struct Memory {
-    std::optional<std::string> sandbox;  // of a pod: its directory
-    KeptFile file;                       // of threads, or of usage: see ThreadsIn
-    std::string usage;                   // when threads were read; empty: not known
+    // Of a pod: the directory of its sandbox, and how much all in it had used.
+    std::optional<std::string> sandbox;
+    KeptFile pod_file;
+    std::string pod_usage;
+    KeptFile file;      // of threads, or of usage: see ThreadsIn
+    std::string usage;  // when threads were read; empty: not known
     std::vector<int32_t> threads;
   };
   using Pods = TrackedPods<Memory>;
   const std::vector<int32_t>& ThreadsIn(std::string_view dir, Memory& memory);
   const std::vector<int32_t>& ThreadsOf(Pods::Entry& entry);
+  bool HasRun(Pods::Entry& pod);
   const std::vector<int32_t>& ThreadsOfSandbox(const NodePod& pod, Memory& memory);
 
   QosContext context_;
