@@ -22,9 +22,10 @@ from image import BUSYBOX
 from machine import why_impossible
 from node import Node
 from programs import CONFIGURATION, NAMESPACE, Koordlet, Manager, Scheduler, deploy
+from report import Report
 
 DEADLINE_S = 120
-WINDOW_S = 60  # over which koordlet averages
+WINDOW_S = 30  # over which koordlet averages
 MI = 1 << 20
 BURN = "while :; do :; done"
 
@@ -58,7 +59,7 @@ class World:
     def configure(self, **thresholds):
         """Writes the ConfigMap of policies; `thresholds` are those of resource-threshold-config."""
         data = {
-            "colocation-config": {"enable": True, "metricReportIntervalSeconds": 30,
+            "colocation-config": {"enable": True, "metricReportIntervalSeconds": 10,
                                   "metricAggregateDurationSeconds": WINDOW_S,
                                   # There is something to lend on a busy machine too.
                                   "cpuReclaimThresholdPercent": 200,
@@ -108,6 +109,12 @@ class World:
                 if program.process.poll() is not None:
                     raise ClusterError(f"{program.name} ended\n{program.end()}")
             time.sleep(0.25)
+
+    def explain(self):
+        """What to look at after a failure."""
+        pods = self.cluster.kubectl("get", "pods", "-A", "-o", "wide", check=False).stdout
+        return "\n".join([pods, *(f"--- {program.name}\n{program.end()}"
+                                  for program in self.programs)])
 
 
 def cores(quantity):
@@ -302,27 +309,15 @@ STEPS = [programs_start, true_usage_is_reported, idle_resources_are_lent,
 
 
 def main(binaries, *names):
-    if why := why_impossible():
-        print(f"SKIP: {why}")
-        return 0
-    passed = 0
+    report = Report()
     steps = [step for step in STEPS if not names or step.__name__ in names]
+    if why := why_impossible():
+        report.skip("a node", why)
+        return report.end()
     with contextlib.ExitStack() as running:
         world = World(pathlib.Path(binaries).absolute(), running)
-        for step in steps:
-            start = time.monotonic()
-            try:
-                step(world)
-            except ClusterError as error:
-                print(f"FAIL {step.__name__}\n     {error}")
-                for program in world.programs:
-                    print(f"--- {program.name}\n{program.end()}")
-                break
-            passed += 1
-            print(f"ok   {step.__name__.replace('_', ' ')} ({time.monotonic() - start:.0f} s)",
-                  flush=True)
-    print(f"{passed} passed, {len(steps) - passed} failed")
-    return 0 if passed == len(steps) else 1
+        report.run_steps(steps, world, world.explain)
+    return report.end()
 
 
 if __name__ == "__main__":

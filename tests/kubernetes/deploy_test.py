@@ -15,13 +15,13 @@ import pathlib
 import re
 import subprocess
 import sys
-import time
 
 from cluster import REPOSITORY, Cluster, ClusterError, build_programs, exit_on_sigterm
-from image import BUSYBOX, busybox_files, program_files
+from image import BUSYBOX, program_files
 from machine import why_impossible
 from node import Node
 from programs import NAMESPACE
+from report import Report
 
 DEPLOY = REPOSITORY / "deploy"
 CHART = DEPLOY / "helm" / "koordinator"
@@ -152,7 +152,8 @@ def values_of_the_chart_have_effect(installation):
         "--set=webhookConfiguration.failurePolicy.pods=Fail")
     for text, is_there in {
             "koordinator-system": False, "devices.scheduling.koordinator.sh\n": False,
-            "image: registry.test/koordinator-sh/koord-manager:v9": True, "replicas: 3": True,
+            "image: registry.test/koordinator-sh/koord-manager:v9": True,
+            "image: koordinator-sh/": False, "replicas: 3": True,
             "--port=12345": True, "--feature-gates=BECPUEvict=true": True,
             "--proc-root-dir=/host-proc/": True, "timeoutSeconds: 7": True,
             "failurePolicy: Fail": True}.items():
@@ -164,10 +165,10 @@ TESTS = [values_of_the_chart_have_effect, kustomize_installs, kustomize_uninstal
 
 
 def main(binaries):
+    report = Report()
     if why := why_impossible():
-        print(f"SKIP: {why}")
-        return 0
-    passed = 0
+        report.skip("a node", why)
+        return report.end()
     with contextlib.ExitStack() as running:
         cluster = running.enter_context(Cluster(controller_manager=True, scheduler=True))
         node = running.enter_context(Node(cluster))
@@ -175,20 +176,9 @@ def main(binaries):
             node.import_image(f"docker.io/koordinator-sh/{program}:v0.1.0",
                               program_files(pathlib.Path(binaries) / program),
                               entrypoint=[f"/{program}"])
-        node.import_image("docker.io/library/busybox:1.36", busybox_files())
         installation = Installation(cluster, node)
-        for test in TESTS:
-            start = time.monotonic()
-            try:
-                test(installation)
-            except ClusterError as error:
-                print(f"FAIL {test.__name__}\n     {error}\n{installation.explain()}")
-                break
-            passed += 1
-            print(f"ok   {test.__name__.replace('_', ' ')} ({time.monotonic() - start:.0f} s)",
-                  flush=True)
-    print(f"{passed} passed, {len(TESTS) - passed} failed")
-    return 0 if passed == len(TESTS) else 1
+        report.run_steps(TESTS, installation, installation.explain)
+    return report.end()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from image import BUSYBOX
 from machine import why_impossible
 from node import Node
 from programs import NAMESPACE, Koordlet, Manager, Scheduler, deploy
+from report import Report, title
 
 PODS = 5000
 PODS_A_NODE = 10  # all nodes together have room for just these pods
@@ -234,24 +235,15 @@ TESTS = [leader_is_killed, api_server_restarts, agents_are_killed, api_server_is
 
 
 def main(binaries, *names):
-    binaries = pathlib.Path(binaries).absolute()
-    passed = failed = 0
+    report = Report()
     for test in TESTS:
         if names and test.__name__ not in names:
             continue
-        title, start = test.__name__.replace("_", " "), time.monotonic()
         if test in (agents_are_killed, api_server_is_away) and (why := why_impossible()):
-            print(f"SKIP {title}: {why}")
+            report.skip(title(test), why)
             continue
-        try:
-            told = test(binaries)
-            passed += 1
-            print(f"ok   {title}: {told} ({time.monotonic() - start:.0f} s)", flush=True)
-        except ClusterError as error:
-            failed += 1
-            print(f"FAIL {title}\n     {error}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+        report.run(test, pathlib.Path(binaries).absolute())
+    return report.end()
 
 
 if __name__ == "__main__":
