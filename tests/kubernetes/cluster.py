@@ -99,8 +99,10 @@ class Cluster:
 
     def stop(self, keep=False):
         """Ends the processes and, unless `keep`, removes the directory."""
-        stop_nodes(self.directory)
-        stop_processes(self.directory, self._children)
+        try:
+            stop_nodes(self.directory)
+        finally:
+            stop_processes(self.directory, self._children)
         if not keep:
             shutil.rmtree(self.directory, ignore_errors=True)
 

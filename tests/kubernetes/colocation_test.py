@@ -351,10 +351,10 @@ def example_jobs_run_on_what_is_lent(world):
         if not running:
             return f"phases are {sorted(pod['status']['phase'] for pod in pods)}"
         given = running[0]["spec"]["containers"][0]["resources"]["limits"]
-        return expect(read_cgroup(world, f"kubepods/besteffort/pod{running[0]['metadata']['uid']}", [
-            "memory/memory.limit_in_bytes", "cpu/cpu.shares"]), {
-                "memory/memory.limit_in_bytes": f"{amount(given[BATCH_MEMORY]):.0f}",
-                "cpu/cpu.shares": str(int(amount(given[BATCH_CPU])) * 1024 // 1000)})
+        expected = {"memory/memory.limit_in_bytes": f"{amount(given[BATCH_MEMORY]):.0f}",
+                    "cpu/cpu.shares": str(int(amount(given[BATCH_CPU])) * 1024 // 1000)}
+        group = f"kubepods/besteffort/pod{running[0]['metadata']['uid']}"
+        return expect(read_cgroup(world, group, expected), expected)
     world.wait("a pod of a Job runs", wrong)
 
 

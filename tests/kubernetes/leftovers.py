@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a test might leave on this machine: processes, mounts, control groups, links, settings, files.
+"""What a test might leave on this machine, from processes and mounts to files.
 
     tests/kubernetes/leftovers.py remember DIRECTORY FILE
     tests/kubernetes/leftovers.py compare DIRECTORY FILE

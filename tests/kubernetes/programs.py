@@ -66,8 +66,7 @@ class Program:
         try:
             self.process.wait(STOP_DEADLINE_S)
         except subprocess.TimeoutExpired:
-            self.signal(signal.SIGKILL)
-            self.process.wait()
+            self.kill()
 
     def start(self):
         with open(self.log, "ab") as log:
@@ -83,7 +82,11 @@ class Program:
 
     def kill(self):
         self.signal(signal.SIGKILL)
-        self.process.wait()
+        try:
+            self.process.wait(STOP_DEADLINE_S)
+        except subprocess.TimeoutExpired:  # it is not the program itself, and was stopped
+            self.process.kill()
+            self.process.wait()
 
     def signal(self, number):
         self.process.send_signal(number)

@@ -4,11 +4,12 @@
     tests/kubernetes/scenarios_test.py build/bin [FILE...]
 
 koord-scheduler, and koord-manager for scenarios about it, run as processes of their own, as the
-service accounts and with the rights of deploy/. There is no kubelet: a thread of this test says of bound pods that they
-run, and ends them when they are deleted. The scenarios must leave nothing behind.
+service accounts and with the rights of deploy/. There is no kubelet: a thread of this test says of
+bound pods that they run, and ends them when they are deleted. The scenarios must leave nothing
+behind.
 
-Most of the time scenarios wait for time to pass, and each wants a cluster's nodes for itself: without
-files, all are shared among several clusters, each with a process of this program.
+Most of the time scenarios wait for time to pass, and each wants a cluster's nodes for itself:
+without files, all are shared among several clusters, each with a process of this program.
 """
 
 import contextlib
@@ -51,7 +52,8 @@ SKIPPED = {
 # By what they say.
 SKIPPED_TEXTS = {
     r"\btimes: ": "it counts events, of which the cluster's own controllers cause more",
-    r"\bnamespace: default\b": "it names a namespace; on a live cluster it has one of its own",
+    r"\bnamespace: (default|kube-system)\b":
+        "it names a namespace; on a live cluster it has one of its own",
     r"\b2026-07-01T": "it says what time it is",
     r"\badvance: \d+[mh]": "it is about time, and would take minutes",
 }
