@@ -38,7 +38,7 @@ import time
 from machine import stop_left_over
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-START_DEADLINE_S = 120  # on two busy cores; an idle machine needs about five seconds
+START_DEADLINE_S = 240  # on two busy cores; an idle machine needs about five seconds
 STOP_DEADLINE_S = 20
 
 

@@ -24,7 +24,7 @@ from node import Node
 from programs import CONFIGURATION, NAMESPACE, Koordlet, Manager, Scheduler, deploy
 from report import Report
 
-DEADLINE_S = 120
+DEADLINE_S = 240
 WINDOW_S = 30  # over which koordlet averages
 MI = 1 << 20
 BURN = "while :; do :; done"
@@ -105,7 +105,7 @@ class World:
         return {"labels": {}, **json.loads(done.stdout)["metadata"]}
 
     def delete_pod(self, name):
-        self.cluster.kubectl("delete", "pod", name, "--timeout=60s")
+        self.cluster.kubectl("delete", "pod", name, "--timeout=180s")
 
     def metric(self):
         """The status of the NodeMetric, {} while there is none."""
@@ -176,7 +176,7 @@ def true_usage_is_reported(world):
         if cores(node["cpu"]) < cores(usage["cpu"]):
             return f"the node uses {node}, its pod {usage}"
         return expect(pods["web"], {"qos": "LS", "priority": "koord-prod"})
-    world.wait("NodeMetric tells the truth", wrong, 180)
+    world.wait("NodeMetric tells the truth", wrong)
 
 
 def cpu_seconds(world, group):

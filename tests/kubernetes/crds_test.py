@@ -18,7 +18,7 @@ from report import Report
 def apply_crd(cluster, path):
     applied = cluster.kubectl("apply", "-f", path, "-o", "name").stdout.split()
     for name in applied:
-        cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", name)
+        cluster.kubectl("wait", "--for=condition=Established", "--timeout=180s", name)
         crd = json.loads(cluster.kubectl("get", name, "-o", "json").stdout)
         for condition in crd["status"]["conditions"]:
             if condition["type"] == "NonStructuralSchema" and condition["status"] == "True":

@@ -25,7 +25,7 @@ from report import Report
 
 DEPLOY = REPOSITORY / "deploy"
 CHART = DEPLOY / "helm" / "koordinator"
-DEADLINE_S = 180
+DEADLINE_S = 300
 WORKLOADS = ["deployment/koord-scheduler", "deployment/koord-manager", "daemonset/koordlet"]
 KINDS = "clusterroles,clusterrolebindings,crds,priorityclasses,mutatingwebhookconfigurations," \
         "validatingwebhookconfigurations"
@@ -82,7 +82,7 @@ class Installation:
                              '"terminationGracePeriodSeconds": 0}}')
         self.cluster.kubectl("wait", "-n", NAMESPACE, "--for=condition=Ready", "pod/placed",
                              f"--timeout={DEADLINE_S}s")
-        self.cluster.kubectl("delete", "-n", NAMESPACE, "pod", "placed", "--timeout=60s")
+        self.cluster.kubectl("delete", "-n", NAMESPACE, "pod", "placed", "--timeout=180s")
         self.cluster.wait("a report of koordlet", self.is_reported, DEADLINE_S)
         self.cluster.wait("batch resources of koord-manager", self.is_lent, DEADLINE_S)
 
@@ -121,7 +121,7 @@ def kustomize_installs(installation):
 
 def kustomize_uninstalls(installation):
     kubectl = installation.cluster.kubectl
-    kubectl("delete", "-k", installation.overlay, "--timeout=120s", "--ignore-not-found")
+    kubectl("delete", "-k", installation.overlay, "--timeout=300s", "--ignore-not-found")
     left = [name for name in kubectl("get", KINDS, "-o", "name").stdout.split() if "koord" in name]
     if left:
         raise ClusterError(f"left behind: {left}")

@@ -147,7 +147,7 @@ def colocation(binaries):
                         "--image-pull-policy=Never",
                         f'--overrides={{"spec": {{"nodeName": "{node.name}"}}}}')
         cluster.kubectl("wait", "-n", NAMESPACE, "--for=condition=Ready", "pod/resident",
-                        "--timeout=60s")
+                        "--timeout=180s")
         manager = Manager(binaries / "koord-manager", cluster)
         koordlet = Koordlet(binaries / "koordlet", node)
         supervised = running.enter_context(Supervised(manager, koordlet))

@@ -24,7 +24,7 @@ from report import Report, title
 CLUSTER = pathlib.Path(__file__).with_name("cluster.py")
 DEADLINE_S = 300
 POD = ("kubectl run p --image=localhost/busybox:test --restart=Never && "
-       "kubectl wait --for=condition=Ready pod/p --timeout=120s >/dev/null")
+       "kubectl wait --for=condition=Ready pod/p --timeout=300s >/dev/null")
 
 
 @contextlib.contextmanager

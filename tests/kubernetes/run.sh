@@ -20,10 +20,9 @@ scripts/packages.sh test node || exit 1
 notes=$(mktemp -d -t koord-notes-XXXXXX)
 TMPDIR=$(mktemp -d -t koord-tests-XXXXXX)
 export TMPDIR PYTHONUNBUFFERED=1
-child=
 trap 'rm -rf "$notes"; rmdir "$TMPDIR" 2>/dev/null' EXIT
-# What a part has started, it stops.
-trap '[[ -z $child ]] || { kill "$child"; wait "$child"; }; exit 143' INT TERM
+touch "$notes/outcomes" "$notes/skipped"
+started=$SECONDS
 
 # Why a part has not run something, and what, or how much: the reason is on the next line or, in what
 # the clients' tests print, behind a colon.
@@ -33,57 +32,84 @@ skips='function note(what, why) { if (!count[why]++) reasons[++n] = why; last[wh
   { what = "" }
   /^skip / { at = index($0, ": "); note(substr($0, 6, at - 6), substr($0, at + 2)) }
   END { for (i = 1; i <= n; ++i) { why = reasons[i]
-          print (count[why] > 1 ? count[why] " tests" : last[why]) ": " why } }'
-outcomes=() skipped=() failed=0 total=$SECONDS
+          print "  " part ": " (count[why] > 1 ? count[why] " tests" : last[why]) ": " why } }'
 
-# run PART WHAT COMMAND...: the part unless others were asked for.
+# run PART WHAT COMMAND...: unless others were asked for, runs the part and prints what it printed.
 run() {
-  local part=$1 what=$2 start=$SECONDS output=$notes/$1 status=0 outcome
+  local part=$1 what=$2 start=$SECONDS output=$notes/$1.log status=0 outcome numbers
   shift 2
   if ((${#only[@]})) && [[ " ${only[*]} " != *" $part "* ]]; then
-    skipped+=("$part: not asked for")
+    echo "  $part: not asked for" >>"$notes/skipped"
     return
   fi
-  echo "== $part: $what"
-  : >"$output"
+  echo "-- $part begins"
   "$@" >"$output" 2>&1 &
   child=$!
-  tail --sleep-interval=0.2 --lines=+1 --follow --pid="$child" "$output" &
   wait "$child" || status=$?
   child=
-  wait $!
   case $status in
     0) outcome=passed ;;
     77) outcome="not run" ;;
-    *) outcome=FAILED failed=1 ;;
+    *) outcome=FAILED ;;
   esac
-  outcomes+=("$(printf '%-7s %5d s  %s: %s' "$outcome" $((SECONDS - start)) "$part" \
-    "$(tail --lines=1 "$output" | cut --bytes=-150)")")
-  echo "($((SECONDS - start)) s)"
-  while read -r line; do skipped+=("$part: $line"); done < <(awk "$skips" "$output")
+  numbers=$(tail --lines=1 "$output" | cut --bytes=-150)
+  {
+    flock 9
+    echo "== $part: $what"
+    cat "$output"
+    printf '%-7s %5d s  %s: %s\n' "$outcome" $((SECONDS - start)) "$part" "$numbers" |
+      tee --append "$notes/outcomes"
+    awk -v part="$part" "$skips" "$output" >>"$notes/skipped"
+  } 9>"$notes/lock"
+}
+
+# Runs parts after each other, beside others: most of the time they wait. Told to stop, a lane stops the
+# part, which then stops what it has started.
+lane() {
+  local child=
+  trap 'trap - EXIT; [[ -z $child ]] || { kill "$child"; wait "$child"; }; exit 143' INT TERM
+  trap - EXIT
+  "$@"
+}
+
+without_nodes() {
+  run crds "CRDs on Kubernetes" tests/kubernetes/crds_test.py
+  # Debian's kubectl, the oldest that must work, is what `make test` takes.
+  run clients-local "clients on the local cluster" tests/clients/run.py --koord "$bin/koord" \
+    --deadline 120 --kubectl "$programs/kubectl"
+  run clients "clients on Kubernetes" tests/kubernetes/cluster.py run --controller-manager \
+    --scheduler -- tests/clients/run.py --deadline 120 --kubectl "$programs/kubectl" \
+    --kubectl "$debian_kubectl"
+  run scenarios "scenarios on Kubernetes, with koord-scheduler and koord-manager" \
+    tests/kubernetes/scenarios_test.py "$bin"
+}
+
+# One at a time: all nodes have the same address.
+with_nodes() {
+  run leftovers "clusters leave nothing behind" tests/kubernetes/leftovers_test.py
+  run colocation "co-location on a real node" tests/kubernetes/colocation_test.py "$bin"
+  run deploy "installation by kustomize and Helm" tests/kubernetes/deploy_test.py "$bin"
+  run failover "programs that are killed" tests/kubernetes/failover_test.py "$bin"
 }
 
 tests/kubernetes/leftovers.py remember "$TMPDIR" "$notes/before"
-run leftovers "clusters leave nothing behind" tests/kubernetes/leftovers_test.py
-run crds "CRDs on Kubernetes" tests/kubernetes/crds_test.py
-# Debian's kubectl, the oldest that must work, is what `make test` takes.
-run clients-local "clients on the local cluster" tests/clients/run.py --koord "$bin/koord" \
-  --kubectl "$programs/kubectl"
-run clients "clients on Kubernetes" tests/kubernetes/cluster.py run --controller-manager \
-  --scheduler -- tests/clients/run.py --kubectl "$programs/kubectl" --kubectl "$debian_kubectl"
-run scenarios "scenarios on Kubernetes, with koord-scheduler and koord-manager" \
-  tests/kubernetes/scenarios_test.py "$bin"
-run colocation "co-location on a real node" tests/kubernetes/colocation_test.py "$bin"
-run deploy "installation by kustomize and Helm" tests/kubernetes/deploy_test.py "$bin"
-run failover "programs that are killed" tests/kubernetes/failover_test.py "$bin"
+lane with_nodes &
+lanes=($!)
+lane without_nodes &
+lanes+=($!)
+trap 'kill "${lanes[@]}"; wait; exit 143' INT TERM
+for pid in "${lanes[@]}"; do
+  wait "$pid" || echo "FAILED: the parts after those below were not run" >>"$notes/outcomes"
+done
+trap - INT TERM
 only=()
 run left "what all of them left behind" \
   tests/kubernetes/leftovers.py compare "$TMPDIR" "$notes/before"
 
-echo "== summary, after $((SECONDS - total)) s"
-if ((${#skipped[@]})); then
+echo "== summary, after $((SECONDS - started)) s"
+if [[ -s $notes/skipped ]]; then
   echo "Not run:"
-  printf '  %s\n' "${skipped[@]}"
+  cat "$notes/skipped"
 fi
-printf '%s\n' "${outcomes[@]}"
-exit "$failed"
+cat "$notes/outcomes"
+! grep -q '^FAILED' "$notes/outcomes"

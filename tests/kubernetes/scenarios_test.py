@@ -109,7 +109,7 @@ def run(cluster, binaries, programs, paths):
     copies = [copy.relative_to(folder) for copy in without_skipped(paths, folder)]
     status = subprocess.run([binaries / "koord", "test", "--kubeconfig", cluster.kubeconfig,
                              *copies], cwd=folder).returncode if copies else 0
-    cluster.kubectl("wait", "--for=delete", "namespace", "--timeout=60s",
+    cluster.kubectl("wait", "--for=delete", "namespace", "--timeout=180s",
                     "-l", "app.kubernetes.io/managed-by=koord-test")
     after = cluster.kubectl(*left).stdout
     problems = [f"left behind: {item}" for item in set(after.split()) ^ set(before.split())]
