@@ -5,13 +5,14 @@
 #   x_bench.cc    part of <target>_bench, run by `make bench`
 #   x_fuzz.cc     one libFuzzer program each, built with KOORD_FUZZ
 # Tests and benchmarks are not part of `all`, which is the programs: `tests` and `benches` build them.
-# DEPS lists the koord_* targets that the folder may see; LIBS the outside libraries.
+# DEPS lists the koord_* targets that the folder may see; LIBS the outside libraries, BENCH_LIBS those
+# of the benchmarks only.
 
 add_custom_target(tests)
 add_custom_target(benches)
 
 function(koord_library name)
-  cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS;TEST_DEPS;BENCH_LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB tests CONFIGURE_DEPENDS "*_test.cc" "*_testing.cc")
   file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
@@ -21,6 +22,7 @@ function(koord_library name)
   endif()
   if(sources)
     add_library(${name} STATIC ${sources})
+    koord_compile_together(${name})
     set(scope PUBLIC)
   else()
     add_library(${name} INTERFACE)
@@ -40,7 +42,7 @@ function(koord_library name)
   if(benches)
     add_executable(${name}_bench EXCLUDE_FROM_ALL ${benches})
     target_link_libraries(${name}_bench PRIVATE ${name} ${ARG_TEST_DEPS}
-                          benchmark::benchmark_main GTest::gtest)
+                          ${ARG_BENCH_LIBS} benchmark::benchmark_main GTest::gtest)
     add_dependencies(benches ${name}_bench)
   endif()
   if(KOORD_FUZZ)
@@ -50,6 +52,17 @@ function(koord_library name)
       target_link_libraries(${program} PRIVATE ${name})
       target_link_options(${program} PRIVATE -fsanitize=fuzzer)
     endforeach()
+  endif()
+endfunction()
+
+# A folder's files are compiled several at a time, which saves a third of the work of a first build;
+# the debug preset, for those who change a file and build again, takes them one by one.
+function(koord_compile_together name)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${KOORD_COMPILE_TOGETHER}
+                        UNITY_BUILD_BATCH_SIZE 8)
+  if(KOORD_COMPILE_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # It takes the files that are compiled together for headers, which had better not do that.
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
 

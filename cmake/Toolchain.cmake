@@ -20,10 +20,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                       -Wno-free-nonheap-object)
 endif()
 
-# For programs too: then all objects can share one set of precompiled headers.
-add_compile_options(-fPIC)
+# For libraries too, which only programs are made of: then all objects can share one set of
+# precompiled headers, and nobody pays for calls that could be redirected.
+add_compile_options(-fPIE)
 
 set(KOORD_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+option(KOORD_COMPILE_TOGETHER "Compile the files of a folder several at a time" ON)
 set(KOORD_FUZZ OFF CACHE BOOL "Build the libFuzzer targets (clang only)")
 if(KOORD_SANITIZE)
   # -O1 finds as much as -O2, compiles in far less time, and its stack traces are easier to follow.

@@ -41,9 +41,12 @@ class Flags:
     precompiled headers."""
 
     def __init__(self):
-        database = ROOT / "build" / "compile_commands.json"
-        if not database.exists():
-            subprocess.run(["cmake", "--preset", "release"], check=True, stdout=subprocess.DEVNULL)
+        # The usual build compiles several files as one, and has no command of each.
+        folder = CLEAN / "commands"
+        subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja",
+                        "-DCMAKE_BUILD_TYPE=Release", "-DKOORD_COMPILE_TOGETHER=OFF"],
+                       check=True, stdout=subprocess.DEVNULL)
+        database = folder / "compile_commands.json"
         self.of_file, self.of_folder = {}, {}
         for entry in json.loads(database.read_text()):
             path = Path(entry["file"])

@@ -20,8 +20,6 @@ constexpr Unit kUnits[] = {
     {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}, {"h", 3'600'000'000'000},
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 std::string_view TakeDigits(std::string_view& text) {
   const auto end = std::find_if_not(text.begin(), text.end(), IsDigit);
   const std::string_view digits(text.begin(), end);

@@ -11,6 +11,7 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string_view Trim(std::string_view text);  // ASCII white space, both ends
 std::string ToLower(std::string_view text);
 bool EqualsIgnoreCase(std::string_view a, std::string_view b);
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }  // whatever the locale
 
 // The whole text must be a decimal number that fits.
 std::optional<int64_t> ParseInt(std::string_view text);

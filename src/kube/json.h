@@ -18,6 +18,9 @@ using Json = json::value;
 inline constexpr size_t kMaxJsonDepth = 64;
 
 StatusOr<Json> ParseJson(std::string_view text);
+// For a document that is looked at (or changed a little) and dropped: it is made in one piece of
+// memory, which nothing in it gives back before all of it goes.
+StatusOr<Json> ParseShortLivedJson(std::string_view text);
 
 // Whether a document that was put together from others is nested deeper than it may be.
 bool IsTooDeep(const Json& value, size_t limit = kMaxJsonDepth);

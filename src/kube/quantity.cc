@@ -30,8 +30,6 @@ constexpr std::array<Wide, kMaxDigits + 1> MakePowers() {
 }
 constexpr std::array<Wide, kMaxDigits + 1> kPowers = MakePowers();
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // value * 10^power; false if it does not fit.
 bool ScaleUp(Wide value, int power, Wide& out) {
   if (power > kMaxDigits) {

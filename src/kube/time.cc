@@ -15,7 +15,7 @@ struct Instant {
   int64_t nanos = 0;  // less than a second
 };
 
-std::string Format(const Instant& instant, int fraction_digits) {
+std::string FormatInstant(const Instant& instant, int fraction_digits) {
   const auto day = std::chrono::floor<std::chrono::days>(instant.seconds);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(instant.seconds - day);
@@ -30,7 +30,7 @@ std::string Format(const Instant& instant, int fraction_digits) {
   return text += 'Z';
 }
 
-Instant Split(WallTime time) {
+Instant SplitSeconds(WallTime time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
   return {seconds, (time - seconds).count()};
 }
@@ -107,8 +107,8 @@ bool InFourDigitYear(const Instant& instant) {
 
 }  // namespace
 
-std::string FormatTime(WallTime time) { return Format(Split(time), 0); }
-std::string FormatMicroTime(WallTime time) { return Format(Split(time), 6); }
+std::string FormatTime(WallTime time) { return FormatInstant(SplitSeconds(time), 0); }
+std::string FormatMicroTime(WallTime time) { return FormatInstant(SplitSeconds(time), 6); }
 
 std::optional<WallTime> ParseTime(std::string_view text) {
   const std::optional<Instant> instant = Parse(text);
@@ -122,13 +122,13 @@ std::optional<WallTime> ParseTime(std::string_view text) {
 std::optional<std::string> NormalizeTime(std::string_view text, int fraction_digits) {
   const std::optional<Instant> instant = Parse(text);
   if (!instant || !InFourDigitYear(*instant)) return {};
-  return Format(*instant, fraction_digits);
+  return FormatInstant(*instant, fraction_digits);
 }
 
 std::optional<std::string> FormatUnixTime(int64_t seconds, int64_t nanos, int fraction_digits) {
   const Instant instant{std::chrono::sys_seconds(std::chrono::seconds(seconds)), nanos};
   if (nanos < 0 || nanos > 999'999'999 || !InFourDigitYear(instant)) return {};
-  return Format(instant, fraction_digits);
+  return FormatInstant(instant, fraction_digits);
 }
 
 Status Codec<MicroTime>::Read(const Json& in, MicroTime& out) {

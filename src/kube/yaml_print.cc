@@ -1,12 +1,11 @@
 #include <algorithm>
 
+#include "base/strings.h"
 #include "kube/yaml.h"
 #include "kube/yaml_scalar.h"
 
 namespace koord::kube {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Other readers take these for something else than text: dates, sexagesimal numbers, y and n.
 bool LooksTyped(std::string_view text) {

@@ -57,7 +57,7 @@ class Cli(unittest.TestCase):
     def test_explains_nodes_of_the_local_cluster(self):
         with tempfile.TemporaryDirectory(prefix="koord-cli-") as temporary:
             directory = pathlib.Path(temporary)
-            with LocalCluster(self.koord, directory, ("--nodes", "1")) as cluster:
+            with LocalCluster(self.koord, directory, ("--nodes", "1", "--speed", "30")) as cluster:
                 api = Api(cluster.kubeconfig, directory)
                 node = api.request("GET", "/api/v1/nodes").json()["items"][0]["metadata"]["name"]
 

@@ -32,4 +32,7 @@ Command ValidateCommand(CLI::App& root);
 Command VersionCommand(CLI::App& root);
 Command CompletionCommand(CLI::App& root);
 
+// Of the commands directly below.
+std::vector<std::string> CommandNames(const CLI::App& app);
+
 }  // namespace koord::cli

@@ -11,7 +11,7 @@
 namespace koord::cli {
 namespace {
 
-std::vector<std::string> Options(const CLI::App& command) {
+std::vector<std::string> CompletionOptions(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -20,18 +20,12 @@ std::vector<std::string> Options(const CLI::App& command) {
   return names;
 }
 
-std::vector<std::string> CommandNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return names;
-}
-
 // One `case` arm a command, made from the same definitions that parse the command line. Those with
 // commands of their own have an arm for each, found by the two words.
 std::string Cases(const CLI::App& root) {
   std::string cases;
   const auto add = [&](const std::string& pattern, const CLI::App& command) {
-    cases += "    " + pattern + ") options='" + Join(Options(command), " ") + "' ;;\n";
+    cases += "    " + pattern + ") options='" + Join(CompletionOptions(command), " ") + "' ;;\n";
   };
   for (const CLI::App* command : root.get_subcommands({})) {
     for (const CLI::App* below : command->get_subcommands({})) {
@@ -68,7 +62,7 @@ std::string ValueCases() {
          "    completion) values='bash zsh' ;;\n";
 }
 
-// Options and their values complete from the lists, everything else as file names.
+// CompletionOptions and their values complete from the lists, everything else as file names.
 std::string BashScript(const CLI::App& root) {
   return "_koord() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -137,6 +131,12 @@ std::string ZshScript(const CLI::App& root) {
 }
 
 }  // namespace
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
 
 Command CompletionCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("completion", "print a completion script for bash or zsh");

@@ -16,7 +16,7 @@ namespace {
 
 using localcluster::DataDirectory;
 
-struct Options {
+struct DownOptions {
   std::string data_dir = ".koord";
   bool purge = false;
 };
@@ -41,7 +41,7 @@ int Purge(const std::string& path) {
   return kOk;
 }
 
-int Run(const Options& options) {
+int Run(const DownOptions& options) {
   if (const auto pid = DataDirectory::HeldBy(options.data_dir)) {
     if (kill(*pid, SIGTERM) != 0) {
       std::fprintf(stderr, "koord down: process %d cannot be stopped from here\n", *pid);
@@ -64,7 +64,7 @@ int Run(const Options& options) {
 Command DownCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("down", "stop the cluster that runs here");
   app->footer("State stays in the data directory; the next 'koord up' continues with it.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DownOptions>();
   app->add_option("--data-dir", options->data_dir, "of the cluster to stop")->capture_default_str();
   app->add_flag("--purge", options->purge, "also remove the data directory");
   return {app, [options] { return Run(*options); }};

@@ -16,7 +16,7 @@
 namespace koord::cli {
 namespace {
 
-struct Options {
+struct ExplainNodeOptions {
   ConnectionOptions connection;
   std::string node;
   std::vector<std::string> resources;
@@ -62,7 +62,7 @@ Status NoSuchNode(Connection& connection, const Status& answer, const std::strin
       meant ? fmt::format("Did you mean {}?", *meant) : "'kubectl get nodes' lists all.");
 }
 
-Status Print(const std::vector<kube::Json>& answers, const Options& options) {
+Status Print(const std::vector<kube::Json>& answers, const ExplainNodeOptions& options) {
   std::string text;
   if (!options.output.empty()) {
     kube::json::array all(answers.begin(), answers.end());
@@ -78,7 +78,7 @@ Status Print(const std::vector<kube::Json>& answers, const Options& options) {
   return absl::OkStatus();
 }
 
-int Run(const Options& options) {
+int Run(const ExplainNodeOptions& options) {
   auto connection = Connection::Open(options.connection);
   if (!connection.ok()) return FailExplain(connection.status(), kCluster);
   ComponentAsker manager(**connection, options.manager);
@@ -114,7 +114,7 @@ Command ExplainNodeCommand(CLI::App& explain) {
       "  koord explain node node-1 --resource kubernetes.io/batch-cpu\n"
       "  koord explain node node-1 --resource mid-memory -o json\n"
       "  koord explain node node-1                       all four resources");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainNodeOptions>();
   app->add_option("node", options->node, "its name")->required();
   app->add_option("--resource", options->resources,
                   "kubernetes.io/batch-cpu, batch-memory, mid-cpu or mid-memory; may be repeated")

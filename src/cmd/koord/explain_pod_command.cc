@@ -12,7 +12,7 @@
 namespace koord::cli {
 namespace {
 
-struct Options {
+struct ExplainPodOptions {
   ConnectionOptions connection;
   std::string pod;
   std::string ns = "default";
@@ -36,7 +36,7 @@ Status Print(const std::string& body, const std::string& output) {
   return absl::OkStatus();
 }
 
-int Run(const Options& options) {
+int Run(const ExplainPodOptions& options) {
   const size_t slash = options.pod.find('/');
   const std::string ns = slash == std::string::npos ? options.ns : options.pod.substr(0, slash);
   const std::string name = slash == std::string::npos ? options.pod : options.pod.substr(slash + 1);
@@ -60,7 +60,7 @@ Command ExplainPodCommand(CLI::App& explain) {
   app->footer(
       "  koord explain pod default/web-0\n"
       "  koord explain pod web-0 -n shop -o yaml");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainPodOptions>();
   app->add_option("pod", options->pod, "NAMESPACE/NAME, or NAME with -n")->required();
   AddConnectionOptions(*app, options->connection);
   app->add_option("-n,--namespace", options->ns, "of the pod")->capture_default_str();

@@ -28,7 +28,7 @@ using manager::PodOfManifest;
 using manager::ProfilesExplanation;
 using manager::ProfilesQuestion;
 
-struct Options {
+struct ExplainProfileOptions {
   ConnectionOptions connection;
   std::string pod;
   std::vector<std::string> files;
@@ -151,7 +151,8 @@ struct Answer {
   std::string diff;
 };
 
-StatusOr<Answer> AnswerFor(PodOfManifest pod, const Options& options, Surroundings& surroundings) {
+StatusOr<Answer> AnswerFor(PodOfManifest pod, const ExplainProfileOptions& options,
+                           Surroundings& surroundings) {
   SetPriority(pod.pod, surroundings);
   Answer answer{pod.what, ExplainProfiles(QuestionAbout(pod, surroundings), pod.pod), {}};
   ProfilesExplanation& explanation = answer.explanation;
@@ -186,7 +187,7 @@ std::string ToText(const Answer& answer) {
   return text + (answer.diff.empty() ? "Nothing would change.\n" : answer.diff);
 }
 
-StatusOr<std::vector<PodOfManifest>> ReadPods(const Options& options) {
+StatusOr<std::vector<PodOfManifest>> ReadPods(const ExplainProfileOptions& options) {
   ASSIGN_OR_RETURN(const auto files, ReadInputFiles({options.pod}));
   std::vector<PodOfManifest> pods;
   for (const InputFile& file : files) {
@@ -204,7 +205,7 @@ StatusOr<std::vector<PodOfManifest>> ReadPods(const Options& options) {
   return pods;
 }
 
-int Run(const Options& options) {
+int Run(const ExplainProfileOptions& options) {
   auto pods = ReadPods(options);
   if (!pods.ok()) return FailExplain(pods.status(), kUsage);
   auto surroundings =
@@ -245,7 +246,7 @@ Command ExplainProfileCommand(CLI::App& explain) {
       "  koord explain profile --pod job.yaml\n"
       "  koord explain profile --pod job.yaml -f profiles/ -n jobs\n"
       "  kubectl get pod p -o yaml | koord explain profile --pod - -o json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainProfileOptions>();
   app->add_option("--pod", options->pod,
                   "manifest of a Pod, or of anything with a pod template; - for standard input")
       ->required();

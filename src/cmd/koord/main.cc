@@ -19,12 +19,6 @@ constexpr char kDescription[] =
     "  koord explain node NODE        why a node lends as much as it does\n"
     "  koord validate -f FILE         what is wrong with manifests and configuration files";
 
-std::vector<std::string> CommandNames(const CLI::App& root) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : root.get_subcommands({})) names.push_back(command->get_name());
-  return names;
-}
-
 std::vector<std::string> OptionNames(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {

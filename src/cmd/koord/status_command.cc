@@ -16,7 +16,7 @@ namespace {
 
 using kube::Json;
 
-struct Options {
+struct StatusOptions {
   ConnectionOptions connection;
   std::string ns;
   bool all_namespaces = false;
@@ -42,7 +42,7 @@ Status ForEach(Connection& connection, const kube::Resource& resource, const std
 }
 
 // Pods of the namespaces chosen; all of them unless -n narrows it.
-StatusOr<localcluster::Summary> Collect(Connection& connection, const Options& options) {
+StatusOr<localcluster::Summary> Collect(Connection& connection, const StatusOptions& options) {
   localcluster::SummaryBuilder builder;
   RETURN_IF_ERROR(ForEach<kube::Node>(connection, kube::kNodes, "",
                                       {.label_selector = options.selector},
@@ -84,7 +84,7 @@ void Print(const Connection& connection, const localcluster::Summary& summary,
   Print(localcluster::FormatNodes(summary));
 }
 
-int Run(const Options& options) {
+int Run(const StatusOptions& options) {
   auto connection = Connection::Open(options.connection);
   if (!connection.ok()) {
     std::fprintf(stderr, "koord status: %s\n", std::string(Message(connection.status())).c_str());
@@ -107,7 +107,7 @@ Command StatusCommand(CLI::App& root) {
   app->footer(
       "  koord status -o wide              # a line for each node\n"
       "  koord status -n batch -o json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatusOptions>();
   AddConnectionOptions(*app, options->connection);
   app->add_option("-n,--namespace", options->ns, "count only pods of this namespace");
   app->add_flag("-A,--all-namespaces", options->all_namespaces, "count all pods (the default)");

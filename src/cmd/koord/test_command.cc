@@ -21,7 +21,7 @@ namespace {
 
 using namespace scenario;
 
-struct Options {
+struct TestOptions {
   std::vector<std::string> paths;
   bool verbose = false;
   std::string junit;
@@ -60,7 +60,7 @@ Outcome RunLive(const std::string& kubeconfig, const Scenario& scenario, const P
   return outcome;
 }
 
-Result RunOne(const Options& options, const Scenario& scenario, const Clock& clock,
+Result RunOne(const TestOptions& options, const Scenario& scenario, const Clock& clock,
               bool& interrupted) {
   Result result{scenario.file, scenario.name, scenario.line, {}, {}};
   const SteadyTime start = clock.Steady();
@@ -92,7 +92,7 @@ bool WriteJunit(const std::string& path, const std::string& xml) {
   return false;
 }
 
-int Run(const Options& options) {
+int Run(const TestOptions& options) {
   const auto files = FindScenarioFiles(options.paths);
   const auto scenarios =
       files.ok() ? LoadScenarios(*files) : StatusOr<std::vector<Scenario>>(files.status());
@@ -129,7 +129,7 @@ Command TestCommand(CLI::App& root) {
       "  koord test -v --junit report.xml web.yaml\n"
       "  koord test --kubeconfig ~/.kube/config web.yaml     # on a live cluster\n\n"
       "Exit code 1: an expectation failed; 2: a file is wrong; 3: the cluster failed.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TestOptions>();
   app->add_option("paths", options->paths, "scenario files, or folders to search for *.yaml")
       ->required();
   app->add_flag("-v,--verbose", options->verbose, "show steps and component logs");

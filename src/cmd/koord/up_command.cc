@@ -25,14 +25,14 @@ namespace {
 using localcluster::LocalServer;
 using localcluster::LocalServerOptions;
 
-struct Options {
+struct UpOptions {
   LocalServerOptions server;
   std::vector<std::string> shapes;
   std::vector<std::string> without;
   int verbosity = 0;
 };
 
-Status ReadOptions(Options& options) {
+Status ReadOptions(UpOptions& options) {
   for (const std::string& text : options.shapes) {
     ASSIGN_OR_RETURN(auto shape, localcluster::ParseNodeShape(text));
     options.server.cluster.shapes.push_back(std::move(shape));
@@ -56,7 +56,7 @@ std::string ShortPath(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
-void PrintBanner(LocalServer& server, const Options& options) {
+void PrintBanner(LocalServer& server, const UpOptions& options) {
   std::fprintf(
       stderr,
       "koord %s: a Kubernetes %s API with %d simulated nodes\n"
@@ -85,7 +85,7 @@ int Fail(const Status& status) {
   return kFailed;
 }
 
-int Run(Options& options) {
+int Run(UpOptions& options) {
   if (Status status = ReadOptions(options); !status.ok()) {
     Fail(status);
     return kUsage;
@@ -127,7 +127,7 @@ Command UpCommand(CLI::App& root) {
       "  koord up --demo --speed 240                     # co-location: a day in six minutes\n"
       "  koord up --nodes 1000 --in-memory\n"
       "  koord up --node-shape cpu=64,memory=256Gi,numa=2,smt=2,gpu=8 --load spike --speed 60");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<UpOptions>();
   LocalServerOptions& server = options->server;
   app->add_option("--nodes", server.cluster.nodes, "how many nodes to simulate")
       ->capture_default_str()

@@ -20,7 +20,7 @@ namespace {
 using validation::Finding;
 using validation::Severity;
 
-struct Options {
+struct ValidateOptions {
   std::vector<std::string> files;
   bool strict = false;
   std::string output;
@@ -35,7 +35,7 @@ std::string Painted(const Finding& finding, bool color) {
   return text.replace(at, word.size(), fmt::format("\x1b[{}m{}\x1b[0m", is_error ? 31 : 33, word));
 }
 
-int Run(const Options& options) {
+int Run(const ValidateOptions& options) {
   auto files = ReadInputFiles(options.files);
   if (!files.ok()) {
     std::fprintf(stderr, "koord validate: %s\n", std::string(Message(files.status())).c_str());
@@ -79,7 +79,7 @@ Command ValidateCommand(CLI::App& root) {
       "  koord validate -f slo-controller-config.yaml\n"
       "  koord validate -f deploy/ -f scheduler-config.yaml --strict\n"
       "  helm template koordinator | koord validate -f - -o json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ValidateOptions>();
   app->add_option("-f,--filename", options->files,
                   "file, directory (all .yaml, .yml and .json below it) or - ; may be repeated")
       ->required();

@@ -14,7 +14,7 @@ constexpr std::nullopt_t kAny = std::nullopt;
 constexpr int64_t kMaxQuota = (int64_t{1} << 44) - 1;  // microseconds
 constexpr int64_t kMaxUint32 = std::numeric_limits<uint32_t>::max();
 
-struct Row {
+struct FileRow {
   CgroupFile file;
   CgroupFileInfo v1;  // without a name: this version has no such thing
   CgroupFileInfo v2;
@@ -22,7 +22,7 @@ struct Row {
 
 constexpr CgroupFileInfo kNone = {};
 
-constexpr Row kRows[] = {
+constexpr FileRow kRows[] = {
     {CgroupFile::kCpuStat, {"cpu", "cpu.stat"}, {"", "cpu.stat"}},
     {CgroupFile::kCpuShares,
      {"cpu", "cpu.shares", kAlways, 2, 262144},
@@ -128,7 +128,7 @@ static_assert(InOrder());
 }  // namespace
 
 const CgroupFileInfo* InfoOf(CgroupFile file, CgroupVersion version) {
-  const Row& row = kRows[static_cast<int>(file)];
+  const FileRow& row = kRows[static_cast<int>(file)];
   const CgroupFileInfo& info = version == CgroupVersion::kV1 ? row.v1 : row.v2;
   return info.name.empty() ? nullptr : &info;
 }

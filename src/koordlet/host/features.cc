@@ -107,14 +107,14 @@ std::string WhyNoRdma(Host& host) {
   return devices.ok() && !devices->empty() ? "" : "no RDMA device";
 }
 
-struct Row {
+struct FeatureRow {
   std::string_view name;
   std::string_view meaning;
   std::string_view without;
   Probe probe;
 };
 
-std::vector<Row> Rows() {
+std::vector<FeatureRow> FeatureRows() {
   using enum CgroupFile;
   return {
       {"cpu-suppress", "suppression of batch CPU", "batch pods are not suppressed", WhyNoSuppress},
@@ -149,7 +149,7 @@ std::vector<Row> Rows() {
 
 std::vector<Feature> DetectFeatures(Host& host) {
   std::vector<Feature> features;
-  for (const Row& row : Rows()) {
+  for (const FeatureRow& row : FeatureRows()) {
     std::string why_not = row.probe(host);
     const bool available = why_not.empty();
     features.push_back({row.name, row.meaning, available, std::move(why_not), row.without});

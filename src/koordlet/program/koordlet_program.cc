@@ -30,7 +30,7 @@ Status PrintOnce(const KoordletFlags& flags) {
   return absl::OkStatus();
 }
 
-StatusOr<std::unique_ptr<Host>> FindHost(const HostPaths& paths) {
+StatusOr<std::unique_ptr<Host>> FindAnyHost(const HostPaths& paths) {
   StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
   if (absl::IsUnavailable(host.status())) return DiscoverHost(paths, CgroupDriver::kSystemd);
   return host;
@@ -41,8 +41,8 @@ Status PrintFeatureReport(const KoordletFlags& flags) {
   const OnceOptions& once = flags.once();
   const bool is_image = once.host_root != "/";
   StatusOr<std::unique_ptr<Host>> host =
-      FindHost(is_image ? HostPaths::Below(once.host_root) : flags.paths().host);
-  if (!host.ok() && !is_image) host = FindHost(PathsOnHost().host);
+      FindAnyHost(is_image ? HostPaths::Below(once.host_root) : flags.paths().host);
+  if (!host.ok() && !is_image) host = FindAnyHost(PathsOnHost().host);
   if (!host.ok()) return host.status();
   const std::vector<Feature> features = DetectFeatures(**host);
   if (once.output != "json") {

@@ -51,7 +51,7 @@ StatusOr<Json> DecodeAnswer(StatusOr<HttpResponse> answer) {
   if (!answer.ok()) return std::move(answer).status();
   if (answer->status / 100 != 2) return AnswerError(*answer);
   if (answer->body.empty()) return Json();
-  StatusOr<Json> object = ParseJson(answer->body);
+  StatusOr<Json> object = ParseShortLivedJson(answer->body);
   if (!object.ok()) {
     return Internal("the server answered {} with a body that is not JSON: {}", answer->status,
                     Quote(answer->body, 128));

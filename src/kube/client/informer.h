@@ -1,5 +1,7 @@
 #pragma once
 #include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
+#include <absl/functional/function_ref.h>
 
 #include <deque>
 #include <functional>
@@ -65,7 +67,6 @@ class Reflector {
 class ObjectCopy final : private Reflector::Sink {
  public:
   using Ptr = std::shared_ptr<const void>;
-  using Objects = absl::btree_map<ObjectKey, Ptr>;
   using Handler = std::function<void(const Ptr& before, const Ptr& after)>;
   using IndexFunction = std::function<std::vector<std::string>(const void*)>;
   struct Type {
@@ -84,13 +85,29 @@ class ObjectCopy final : private Reflector::Sink {
 
   bool synced() const { return synced_; }
   Ptr Get(const ObjectKey& key) const;
-  const Objects& objects() const { return objects_; }
-  const Objects& ByIndex(std::string_view index, std::string_view value) const;
+  size_t size() const { return objects_.size(); }
+  // In the order of their keys.
+  void ForEach(absl::FunctionRef<void(const Ptr&)> visit) const;
+  void ForEachOf(std::string_view index, std::string_view value,
+                 absl::FunctionRef<void(const Ptr&)> visit) const;
 
  private:
+  // Where an object stays as long as it is in the copy, so that a change of what no index is about
+  // touches no index.
+  struct Slot {
+    ObjectKey key;
+    Ptr object;
+  };
+  struct InOrder {
+    bool operator()(const Slot* a, const Slot* b) const { return a->key < b->key; }
+  };
+  using Slots = absl::btree_set<Slot*, InOrder>;
   struct Index {
     IndexFunction function;
-    std::map<std::string, Objects, std::less<>> entries;
+    std::map<std::string, Slots, std::less<>> entries;
+
+    void Add(const std::vector<std::string>& values, Slot* slot);
+    void Remove(const std::vector<std::string>& values, Slot* slot);
   };
   struct Change {
     Ptr before, after;
@@ -102,16 +119,18 @@ class ObjectCopy final : private Reflector::Sink {
 
   const ObjectMeta& Metadata(const Ptr& object) const { return type_.metadata(object.get()); }
   Ptr DecodeOrLog(const Json& object) const;
-  Objects DecodeAll(const std::vector<Json>& objects) const;
-  void Store(const ObjectKey& key, const Change& change);
-  void Reindex(const ObjectKey& key, const Change& change);
+  absl::btree_map<ObjectKey, Ptr> DecodeAll(const std::vector<Json>& objects) const;
+  std::vector<Ptr> Snapshot() const;
+  ObjectKey KeyOf(const Change& change) const;
+  void Put(const Change& change);
+  void Store(const Change& change);
   void Deliver(const Change& change, size_t handlers);
   void Resync();
 
   const Resource resource_;
   const Duration resync_;
   const Type type_;
-  Objects objects_;
+  absl::btree_map<ObjectKey, std::unique_ptr<Slot>> objects_;
   std::map<std::string, Index, std::less<>> indexes_;
   std::deque<Handler> handlers_;  // stay where they are when a handler adds another
   std::vector<std::function<void()>> when_synced_, when_relisted_;
@@ -162,11 +181,19 @@ class Informer {
 
   bool synced() const { return copy_.synced(); }  // the first list is complete and delivered
   Ptr Get(const ObjectKey& key) const { return Typed(copy_.Get(key)); }
-  std::vector<Ptr> List() const { return Typed(copy_.objects()); }                  // in key order
-  std::vector<Ptr> ByIndex(std::string_view index, std::string_view value) const {  // key order
-    return Typed(copy_.ByIndex(index, value));
+  std::vector<Ptr> List() const {  // in key order
+    std::vector<Ptr> list;
+    list.reserve(size());
+    copy_.ForEach([&](const ObjectCopy::Ptr& object) { list.push_back(Typed(object)); });
+    return list;
   }
-  size_t size() const { return copy_.objects().size(); }
+  std::vector<Ptr> ByIndex(std::string_view index, std::string_view value) const {  // key order
+    std::vector<Ptr> list;
+    copy_.ForEachOf(index, value,
+                    [&](const ObjectCopy::Ptr& object) { list.push_back(Typed(object)); });
+    return list;
+  }
+  size_t size() const { return copy_.size(); }
 
  private:
   static StatusOr<ObjectCopy::Ptr> DecodeObject(const Json& object) {
@@ -179,12 +206,6 @@ class Informer {
   }
   static Ptr Typed(ObjectCopy::Ptr object) {
     return std::static_pointer_cast<const T>(std::move(object));
-  }
-  static std::vector<Ptr> Typed(const ObjectCopy::Objects& objects) {
-    std::vector<Ptr> list;
-    list.reserve(objects.size());
-    for (const auto& [key, object] : objects) list.push_back(Typed(object));
-    return list;
   }
 
   ObjectCopy copy_;

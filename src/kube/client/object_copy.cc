@@ -14,8 +14,7 @@ ObjectCopy::ObjectCopy(Client& client, Resource resource, InformerOptions option
 void ObjectCopy::AddHandler(Handler handler) {
   const Handler& added = handlers_.emplace_back(std::move(handler));
   // A snapshot, because the handler may look at the copy or add handlers.
-  const Objects snapshot = objects_;
-  for (const auto& [key, object] : snapshot) added(nullptr, object);
+  for (const Ptr& object : Snapshot()) added(nullptr, object);
 }
 
 void ObjectCopy::AddIndex(std::string name, IndexFunction function) {
@@ -44,44 +43,50 @@ void ObjectCopy::Relist(std::function<void()> callback) {
 
 ObjectCopy::Ptr ObjectCopy::Get(const ObjectKey& key) const {
   const auto it = objects_.find(key);
-  return it == objects_.end() ? nullptr : it->second;
+  return it == objects_.end() ? nullptr : it->second->object;
 }
 
-const ObjectCopy::Objects& ObjectCopy::ByIndex(std::string_view index,
-                                               std::string_view value) const {
-  static const Objects kNone;
+void ObjectCopy::ForEach(absl::FunctionRef<void(const Ptr&)> visit) const {
+  for (const auto& [key, slot] : objects_) visit(slot->object);
+}
+
+void ObjectCopy::ForEachOf(std::string_view index, std::string_view value,
+                           absl::FunctionRef<void(const Ptr&)> visit) const {
   const auto named = indexes_.find(index);
-  if (named == indexes_.end()) return kNone;
+  if (named == indexes_.end()) return;
   const auto entry = named->second.entries.find(value);
-  return entry == named->second.entries.end() ? kNone : entry->second;
+  if (entry == named->second.entries.end()) return;
+  for (const Slot* slot : entry->second) visit(slot->object);
+}
+
+std::vector<ObjectCopy::Ptr> ObjectCopy::Snapshot() const {
+  std::vector<Ptr> snapshot;
+  snapshot.reserve(objects_.size());
+  ForEach([&](const Ptr& object) { snapshot.push_back(object); });
+  return snapshot;
 }
 
 void ObjectCopy::Replace(std::vector<Json> objects) {
-  Objects listed = DecodeAll(objects);
+  const absl::btree_map<ObjectKey, Ptr> listed = DecodeAll(objects);
   objects.clear();
   std::vector<Change> deletions, others;
-  for (const auto& [key, before] : objects_) {
+  for (const auto& [key, slot] : objects_) {
+    const Ptr& before = slot->object;
     const auto it = listed.find(key);
     if (it == listed.end() || Metadata(it->second).uid != Metadata(before).uid) {
       deletions.push_back({before, nullptr});
     } else if (Metadata(it->second).resource_version != Metadata(before).resource_version) {
       others.push_back({before, it->second});
-    } else {
-      it->second = before;
     }
   }
   for (const auto& [key, after] : listed) {
-    const auto it = objects_.find(key);
-    if (it == objects_.end() || Metadata(it->second).uid != Metadata(after).uid) {
+    const Ptr before = Get(key);
+    if (before == nullptr || Metadata(before).uid != Metadata(after).uid) {
       others.push_back({nullptr, after});
     }
   }
-  for (const std::vector<Change>* changes : {&deletions, &others}) {
-    for (const Change& change : *changes) {
-      Reindex(KeyOf(Metadata(change.after ? change.after : change.before)), change);
-    }
-  }
-  objects_ = std::move(listed);
+  for (const Change& change : deletions) Put(change);
+  for (const Change& change : others) Put(change);
 
   const size_t handlers = handlers_.size();
   for (const Change& change : deletions) Deliver(change, handlers);
@@ -91,8 +96,9 @@ void ObjectCopy::Replace(std::vector<Json> objects) {
   for (auto& callback : std::exchange(when_relisted_, {})) callback();
 }
 
-ObjectCopy::Objects ObjectCopy::DecodeAll(const std::vector<Json>& objects) const {
-  Objects decoded;
+absl::btree_map<ObjectKey, ObjectCopy::Ptr> ObjectCopy::DecodeAll(
+    const std::vector<Json>& objects) const {
+  absl::btree_map<ObjectKey, Ptr> decoded;
   for (const Json& object : objects) {
     Ptr typed = DecodeOrLog(object);
     const ObjectKey key = ObjectKeyOf(object);
@@ -106,8 +112,7 @@ void ObjectCopy::Upsert(Json object) {
   const Ptr after = DecodeOrLog(object);
   if (after == nullptr) return;
   const ObjectMeta& offered = Metadata(after);
-  const ObjectKey key = KeyOf(offered);
-  const Ptr before = Get(key);
+  const Ptr before = Get(kube::KeyOf(offered));
   if (before != nullptr) {
     const ObjectMeta& known = Metadata(before);
     if (offered.resource_version == known.resource_version ||
@@ -115,23 +120,22 @@ void ObjectCopy::Upsert(Json object) {
       return;
     }
     if (known.uid != offered.uid) {
-      Store(key, {before, nullptr});
-      Store(key, {nullptr, after});
+      Store({before, nullptr});
+      Store({nullptr, after});
       return;
     }
   }
-  Store(key, {before, after});
+  Store({before, after});
 }
 
 void ObjectCopy::Remove(const Json& last) {
-  const ObjectKey key = ObjectKeyOf(last);
-  const Ptr before = Get(key);
+  const Ptr before = Get(ObjectKeyOf(last));
   if (before == nullptr) return;
   if (IsOlderVersion(FindString(last, {"metadata", "resourceVersion"}),
                      Metadata(before).resource_version)) {
     return;
   }
-  Store(key, {before, nullptr});
+  Store({before, nullptr});
 }
 
 ObjectCopy::Ptr ObjectCopy::DecodeOrLog(const Json& object) const {
@@ -142,31 +146,41 @@ ObjectCopy::Ptr ObjectCopy::DecodeOrLog(const Json& object) const {
   return nullptr;
 }
 
-void ObjectCopy::Store(const ObjectKey& key, const Change& change) {
-  Reindex(key, change);
-  if (change.after != nullptr) {
-    objects_.insert_or_assign(key, change.after);
-  } else {
-    objects_.erase(key);
-  }
+void ObjectCopy::Store(const Change& change) {
+  Put(change);
   Deliver(change, handlers_.size());
 }
 
-void ObjectCopy::Reindex(const ObjectKey& key, const Change& change) {
+ObjectKey ObjectCopy::KeyOf(const Change& change) const {
+  return kube::KeyOf(Metadata(change.after != nullptr ? change.after : change.before));
+}
+
+void ObjectCopy::Put(const Change& change) {
+  const auto it = objects_.try_emplace(KeyOf(change)).first;
+  if (it->second == nullptr) it->second.reset(new Slot{.key = it->first, .object = nullptr});
+  Slot* slot = it->second.get();
   for (auto& [name, index] : indexes_) {
-    if (change.before != nullptr) {
-      for (const std::string& value : index.function(change.before.get())) {
-        const auto entry = index.entries.find(value);
-        if (entry == index.entries.end()) continue;
-        entry->second.erase(key);
-        if (entry->second.empty()) index.entries.erase(entry);
-      }
-    }
-    if (change.after != nullptr) {
-      for (const std::string& value : index.function(change.after.get())) {
-        index.entries[value].insert_or_assign(key, change.after);
-      }
-    }
+    std::vector<std::string> before, after;
+    if (change.before != nullptr) before = index.function(change.before.get());
+    if (change.after != nullptr) after = index.function(change.after.get());
+    if (before == after) continue;
+    index.Remove(before, slot);
+    index.Add(after, slot);
+  }
+  slot->object = change.after;
+  if (change.after == nullptr) objects_.erase(it);
+}
+
+void ObjectCopy::Index::Add(const std::vector<std::string>& values, Slot* slot) {
+  for (const std::string& value : values) entries[value].insert(slot);
+}
+
+void ObjectCopy::Index::Remove(const std::vector<std::string>& values, Slot* slot) {
+  for (const std::string& value : values) {
+    const auto entry = entries.find(value);
+    if (entry == entries.end()) continue;
+    entry->second.erase(slot);
+    if (entry->second.empty()) entries.erase(entry);
   }
 }
 
@@ -178,8 +192,7 @@ void ObjectCopy::Deliver(const Change& change, size_t handlers) {
 void ObjectCopy::Resync() {
   resync_timer_.Set(resync_, [this] { Resync(); });
   const size_t handlers = handlers_.size();
-  const Objects snapshot = objects_;
-  for (const auto& [key, object] : snapshot) Deliver({object, object}, handlers);
+  for (const Ptr& object : Snapshot()) Deliver({object, object}, handlers);
 }
 
 }  // namespace koord::kube

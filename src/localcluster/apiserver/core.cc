@@ -30,7 +30,7 @@ std::string Core::NewUid() {
 
 std::string UidOf(const Core& core, const kube::Resource& resource, const kube::ObjectKey& key) {
   const EntryPtr entry = core.store.Get(resource.qualified(), KeyOf(key.ns, key.name));
-  const auto object = kube::ParseJson(entry == nullptr ? "" : entry->value);
+  const auto object = kube::ParseShortLivedJson(entry == nullptr ? "" : entry->value);
   return object.ok() ? std::string(kube::FindString(*object, {"metadata", "uid"})) : "";
 }
 

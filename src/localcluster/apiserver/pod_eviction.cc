@@ -34,7 +34,7 @@ struct PodActions::Eviction {
 
 namespace {
 
-constexpr int kAttempts = 20;
+constexpr int kEvictionAttempts = 20;
 constexpr Duration kRetryAfter = std::chrono::milliseconds(500);
 constexpr size_t kMaxDisruptedPods = 2000;
 constexpr char kRefused[] = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -238,17 +238,17 @@ void PodActions::DeleteEvicted(std::shared_ptr<Eviction> eviction, std::string r
                        .message = "Eviction API: evicting",
                        .time = now});
   };
-  writer_.Delete(
-      std::move(intent), std::move(options),
-      [this, eviction, pinned](const StatusOr<Written>& written) {
-        if (written.ok()) {
-          return RespondCreated(eviction->request, written->entry->revision);
-        }
-        if (pinned && kube::IsConflict(written.status()) && ++eviction->attempts < kAttempts) {
-          return core_.After(kRetryAfter, [this, eviction] { EvictAttempt(eviction); });
-        }
-        RespondError(core_, *eviction->request, written.status());
-      });
+  writer_.Delete(std::move(intent), std::move(options),
+                 [this, eviction, pinned](const StatusOr<Written>& written) {
+                   if (written.ok()) {
+                     return RespondCreated(eviction->request, written->entry->revision);
+                   }
+                   if (pinned && kube::IsConflict(written.status()) &&
+                       ++eviction->attempts < kEvictionAttempts) {
+                     return core_.After(kRetryAfter, [this, eviction] { EvictAttempt(eviction); });
+                   }
+                   RespondError(core_, *eviction->request, written.status());
+                 });
 }
 
 }  // namespace koord::apiserver

@@ -84,7 +84,7 @@ bool Selection::HasValue(const Field& field, const Entry& entry) {
     case Field::Source::kIndex:
       return IndexedField(entry, field.known.indexed_as) == field.value;
     case Field::Source::kDocument: {
-      const auto object = kube::ParseJson(entry.value);
+      const auto object = kube::ParseShortLivedJson(entry.value);
       return object.ok() && FieldText(field.known, *object) == field.value;
     }
   }

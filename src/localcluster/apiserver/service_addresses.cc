@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kFirstNodePort = 30000;
 constexpr int kNodePorts = 2768;
-constexpr int kAttempts = 1000;
+constexpr int kRandomPicks = 1000;
 
 struct Taken {
   std::set<std::string, std::less<>> ips;
@@ -47,7 +47,7 @@ std::string RandomIp(Random& random) {
 
 Status AssignIp(Core& core, const Taken& taken, json::object& spec) {
   std::string ip(StringAt(spec, "clusterIP"));
-  for (int attempt = 0; ip.empty() && attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; ip.empty() && attempt < kRandomPicks; ++attempt) {
     const std::string candidate = RandomIp(core.random);
     if (!taken.ips.contains(candidate)) ip = candidate;
   }
@@ -64,7 +64,7 @@ Status AssignNodePorts(Core& core, Taken& taken, json::object& spec) {
   for (Json& port : *ports) {
     if (kube::FindInt(port, {"nodePort"}) != 0) continue;
     int64_t chosen = 0;
-    for (int attempt = 0; chosen == 0 && attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; chosen == 0 && attempt < kRandomPicks; ++attempt) {
       const auto candidate = kFirstNodePort + static_cast<int64_t>(core.random.Below(kNodePorts));
       if (taken.node_ports.insert(candidate).second) chosen = candidate;
     }

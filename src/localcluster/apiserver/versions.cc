@@ -71,7 +71,7 @@ std::string FieldText(const SelectableField& field, const Json& object) {
 }
 
 Json LoadObject(const Core& core, const ResourceInfo& info, const Entry& entry) {
-  auto parsed = kube::ParseJson(entry.value);
+  auto parsed = kube::ParseShortLivedJson(entry.value);
   Json object = parsed.ok() ? std::move(*parsed) : Json(json::object());
   if (IsEventView(info)) EventFromCore(object);
   kube::At(object, {"apiVersion"}) = info.resource.api_version();
@@ -138,7 +138,7 @@ void IndexEntry(std::string_view resource, Entry& entry) {
     }
     return all;
   }());
-  const auto parsed = kube::ParseJson(entry.value);
+  const auto parsed = kube::ParseShortLivedJson(entry.value);
   if (!parsed.ok()) return;
   IndexLabels(*parsed, entry);
   if (const auto it = fields.find(resource); it != fields.end()) {

@@ -16,7 +16,7 @@
 namespace koord::apiserver {
 namespace {
 
-constexpr int kAttempts = 5;
+constexpr int kDeleteAttempts = 5;
 constexpr char kOrphan[] = "orphan";
 constexpr char kForeground[] = "foregroundDeletion";
 
@@ -189,7 +189,7 @@ class Writer::Deletion : public std::enable_shared_from_this<Deletion> {
     if (!status.ok()) return done_(status);
     const ResourceInfo& info = *intent_.info;
     if (core_.store.Get(info.stored_as(), key_) != current_) {
-      if (++attempts_ < kAttempts) return Attempt();
+      if (++attempts_ < kDeleteAttempts) return Attempt();
       return done_(Modified(info.resource, intent_.name));
     }
     const Json before = object_;

@@ -16,7 +16,7 @@ using kube::Json;
 
 namespace {
 
-constexpr int kAttempts = 5;
+constexpr int kUpdateAttempts = 5;
 
 // Writes that the server makes on a user's behalf, such as a binding, are no change of intent.
 bool MayChangeGeneration(std::string_view subresource) {
@@ -74,7 +74,7 @@ class Writer::Change : public std::enable_shared_from_this<Change> {
     if (!status.ok()) return done_(status);
     const ResourceInfo& info = *intent_.info;
     if (core_.store.Get(info.stored_as(), key_) != current_) {
-      if (intent_.retries && ++attempts_ < kAttempts) return Attempt();
+      if (intent_.retries && ++attempts_ < kUpdateAttempts) return Attempt();
       return done_(Modified(info.resource, intent_.name));
     }
     if (UnchangedButForTimes(old_, object_)) return done_(Written{current_});

@@ -148,6 +148,8 @@ class LocalClusterImpl final : public LocalCluster {
                                         .webhooks = Runs(kWebhooks),
                                         .trust_admin = !Runs(kScheduler),
                                         .seed = options_.seed,
+                                        .nodes = &informers_.nodes,
+                                        .pods = &informers_.pods,
                                         .sockets = options_.sockets};
     ASSIGN_OR_RETURN(manager_, LocalManager::Make(policies_, manager_api_, options));
     proxy_.Register(kManagerService, manager_api_);
@@ -199,6 +201,7 @@ class LocalClusterImpl final : public LocalCluster {
 
   void OnPrepared(const Status& status) {
     if (!status.ok()) LOG_ERROR("Could not prepare webhooks", {"err", status});
+    informers_.Start();
     if (!manager_) return StartOthers();
     // Webhooks of an earlier run may be in force: nobody should create pods before they are
     // answered again.
@@ -206,7 +209,6 @@ class LocalClusterImpl final : public LocalCluster {
   }
 
   void StartOthers() {
-    informers_.Start();
     if (controllers_) controllers_->Start();
     if (koordlets_) koordlets_->Start();
     if (nodes_) nodes_->Start();

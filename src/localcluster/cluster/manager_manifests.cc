@@ -79,7 +79,7 @@ bool LeadsElsewhere(const Json& configuration) {
          });
 }
 
-struct Progress {
+struct Removal {
   size_t left = 0;
   Status first_error;
   std::function<void(Status)> done;
@@ -91,7 +91,7 @@ struct Progress {
 };
 
 void RemoveOwn(kube::Client& client, const Object& object,
-               const std::shared_ptr<Progress>& progress) {
+               const std::shared_ptr<Removal>& progress) {
   const kube::ObjectKey key{"",
                             std::string(kube::FindString(object.manifest, {"metadata", "name"}))};
   client.Get(object.resource, key, [=, &client, &object](const StatusOr<Json>& found) {
@@ -114,7 +114,7 @@ void InstallManagerNamespace(kube::Client& client, std::function<void(Status)> d
 }
 
 void RemoveWebhooks(kube::Client& client, std::function<void(Status)> done) {
-  auto progress = std::make_shared<Progress>();
+  auto progress = std::make_shared<Removal>();
   progress->left = 1;
   progress->done = std::move(done);
   for (const Object& object : Objects()) {

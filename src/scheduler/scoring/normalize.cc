@@ -9,7 +9,7 @@ namespace {
 
 // Below this the quotient of floats truncates to the exact result: 100 * score is exact, and a
 // quotient up to 100 differs from the next integer by more than its error.
-constexpr int64_t kExactInFloat = int64_t{1} << 17;
+constexpr int64_t kExactScale = int64_t{1} << 17;
 
 // scores[i] = base + sign * trunc(100 * scores[i] / max)
 KOORD_HOT void Scale(int32_t max, int32_t base, int32_t sign, size_t n, int64_t* scores) {
@@ -21,7 +21,7 @@ KOORD_HOT void Scale(int32_t max, int32_t base, int32_t sign, size_t n, int64_t*
 }
 
 void Normalize(int64_t max, int32_t base, int32_t sign, std::span<int64_t> scores) {
-  if (max < kExactInFloat) {
+  if (max < kExactScale) {
     Scale(static_cast<int32_t>(max), base, sign, scores.size(), scores.data());
     return;
   }

@@ -95,10 +95,13 @@ struct Passage {
   // The resource as the webhook wants to see it; null if it does not want this request.
   const kube::Resource* Wanted(const Webhook& webhook) const {
     const kube::Resource* resource = MatchedResource(webhook, request);
-    if (resource == nullptr || !SelectorsMatch(webhook, request, environment)) return nullptr;
-    const bool is_needless = environment.is_needless && webhook.service &&
-                             environment.is_needless(*webhook.service, webhook.path, request);
-    return is_needless ? nullptr : resource;
+    if (resource == nullptr || IsNeedless(webhook)) return nullptr;
+    return SelectorsMatch(webhook, request, environment) ? resource : nullptr;
+  }
+
+  bool IsNeedless(const Webhook& webhook) const {
+    return environment.is_needless && webhook.service &&
+           environment.is_needless(*webhook.service, webhook.path, request);
   }
 };
 

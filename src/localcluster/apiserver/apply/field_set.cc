@@ -14,8 +14,6 @@ using Tree = FieldSet::Tree;
 
 namespace {
 
-constexpr std::string_view kSelf = ".";
-
 // Nodes are objects; what else may have got into a document counts as a leaf.
 Tree& Child(Json& value) { return value.is_object() ? value.get_object() : value.emplace_object(); }
 const Tree& ChildOf(const Json& value) {
@@ -23,10 +21,10 @@ const Tree& ChildOf(const Json& value) {
   return value.is_object() ? value.get_object() : kLeaf;
 }
 
-bool IsMember(const Tree& node) { return node.empty() || node.contains(kSelf); }
+bool IsMember(const Tree& node) { return node.empty() || node.contains(FieldSet::kSelf); }
 
 StatusOr<std::string> CanonicalKey(std::string_view key) {
-  if (key == kSelf || key.starts_with("f:")) return std::string(key);
+  if (key == FieldSet::kSelf || key.starts_with("f:")) return std::string(key);
   const std::string_view content = key.size() < 2 ? std::string_view() : key.substr(2);
   if (key.starts_with("i:") && ParseInt(content)) return std::string(key);
   if (key.starts_with("v:")) {
@@ -57,7 +55,7 @@ StatusOr<Tree> ParseTree(const Json& value) {
     ASSIGN_OR_RETURN(std::string key, CanonicalKey(member.key()));
     ASSIGN_OR_RETURN(Tree child, ParseTree(member.value()));
     // What has nothing below it is a leaf.
-    if (child.size() == 1 && child.contains(kSelf)) child.clear();
+    if (child.size() == 1 && child.contains(FieldSet::kSelf)) child.clear();
     tree.insert_or_assign(key, std::move(child));
   }
   return tree;
@@ -69,19 +67,19 @@ bool AddNode(Tree& node, const Tree& other) {
   const bool was_leaf = node.empty();
   if (other.empty()) {
     if (IsMember(node)) return false;
-    node.emplace(kSelf, json::object());
+    node.emplace(FieldSet::kSelf, json::object());
     return true;
   }
   if (was_leaf) {
-    node.emplace(kSelf, json::object());
-    if (other.size() == 1 && other.contains(kSelf)) {
+    node.emplace(FieldSet::kSelf, json::object());
+    if (other.size() == 1 && other.contains(FieldSet::kSelf)) {
       node.clear();
       return false;
     }
   }
   for (const auto& child : other) {
     if (Json* existing = node.if_contains(child.key())) {
-      if (child.key() != kSelf) {
+      if (child.key() != FieldSet::kSelf) {
         changed |= AddNode(Child(*existing), ChildOf(child.value()));
       }
     } else {
@@ -102,17 +100,17 @@ Removal RemoveNode(Tree& node, const Tree& other) {
   if (node.empty()) return {self_goes, self_goes};
   Removal removal;
   for (const auto& child : other) {
-    if (child.key() == kSelf) continue;
+    if (child.key() == FieldSet::kSelf) continue;
     Json* existing = node.if_contains(child.key());
     if (existing == nullptr) continue;
     const Removal below = RemoveNode(Child(*existing), ChildOf(child.value()));
     removal.changed |= below.changed;
     if (below.gone) node.erase(child.key());
   }
-  if (self_goes) removal.changed |= node.erase(kSelf) > 0;
+  if (self_goes) removal.changed |= node.erase(FieldSet::kSelf) > 0;
   removal.gone = node.empty();
   // What is left only of the thing itself is a leaf.
-  if (node.size() == 1 && node.contains(kSelf)) node.clear();
+  if (node.size() == 1 && node.contains(FieldSet::kSelf)) node.clear();
   return removal;
 }
 
@@ -120,7 +118,7 @@ Removal RemoveNode(Tree& node, const Tree& other) {
 std::optional<Tree> IntersectNodes(const Tree& a, const Tree& b) {
   Tree common;
   for (const auto& child : a) {
-    if (child.key() == kSelf) continue;
+    if (child.key() == FieldSet::kSelf) continue;
     const Json* counterpart = b.if_contains(child.key());
     if (counterpart == nullptr) continue;
     auto below = IntersectNodes(ChildOf(child.value()), ChildOf(*counterpart));
@@ -129,7 +127,7 @@ std::optional<Tree> IntersectNodes(const Tree& a, const Tree& b) {
   if (!IsMember(a) || !IsMember(b)) {
     return common.empty() ? std::nullopt : std::optional(std::move(common));
   }
-  if (!common.empty()) common.emplace(kSelf, json::object());
+  if (!common.empty()) common.emplace(FieldSet::kSelf, json::object());
   return common;
 }
 
@@ -167,7 +165,7 @@ void Visit(const Tree& node, const std::string& path,
            const std::function<void(const std::string&)>& visit) {
   std::vector<std::pair<std::string_view, const Tree*>> children;
   for (const auto& child : node) {
-    if (child.key() != kSelf) children.emplace_back(child.key(), &ChildOf(child.value()));
+    if (child.key() != FieldSet::kSelf) children.emplace_back(child.key(), &ChildOf(child.value()));
   }
   std::sort(children.begin(), children.end());
   for (const auto& [key, child] : children) {
@@ -181,7 +179,7 @@ void Visit(const Tree& node, const std::string& path,
 
 StatusOr<FieldSet> FieldSet::Parse(const Json& fields_v1) {
   ASSIGN_OR_RETURN(Tree tree, ParseTree(fields_v1));
-  tree.erase(kSelf);
+  tree.erase(FieldSet::kSelf);
   return FieldSet(std::move(tree));
 }
 

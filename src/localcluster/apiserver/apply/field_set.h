@@ -16,6 +16,7 @@ namespace koord::apiserver {
 class FieldSet {
  public:
   using Tree = kube::json::object;
+  static constexpr std::string_view kSelf = ".";  // the key that stands for the node itself
 
   FieldSet() = default;
   // Trusts the tree to be well formed.

@@ -13,9 +13,7 @@ using Tree = FieldSet::Tree;
 
 namespace {
 
-constexpr std::string_view kSelf = ".";
-
-void AddSelf(Tree& node) { node.emplace(kSelf, json::object()); }
+void AddSelf(Tree& node) { node.emplace(FieldSet::kSelf, json::object()); }
 
 // "f:<name>", ready-made where the schema declares the field.
 class MemberPath {

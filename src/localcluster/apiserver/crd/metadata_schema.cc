@@ -8,27 +8,26 @@ namespace koord::apiserver {
 namespace {
 
 using kube::Json;
-using kube::Type;
 namespace json = kube::json;
 
-const Type& ObjectMetaType() {
-  static const Type& type = *kube::FindBuiltinType("v1", "Pod")->Find("metadata")->type;
+const kube::Type& ObjectMetaType() {
+  static const kube::Type& type = *kube::FindBuiltinType("v1", "Pod")->Find("metadata")->type;
   return type;
 }
 
-void Prune(Json& value, const Type& type, const FieldPath& path,
+void Prune(Json& value, const kube::Type& type, const FieldPath& path,
            std::vector<std::string>& removed) {
-  if (auto* array = value.if_array(); array != nullptr && type.kind == Type::Kind::kList) {
+  if (auto* array = value.if_array(); array != nullptr && type.kind == kube::Type::Kind::kList) {
     for (size_t i = 0; i < array->size(); ++i) Prune((*array)[i], *type.element, path[i], removed);
     return;
   }
   auto* object = value.if_object();
-  if (object == nullptr || type.kind != Type::Kind::kStruct) return;
+  if (object == nullptr || type.kind != kube::Type::Kind::kStruct) return;
   std::vector<std::string> unknown;
   for (auto& member : *object) {
     const std::string_view name = member.key();
     const FieldPath at = path / name;
-    if (const Type::Field* field = type.Find(name)) {
+    if (const kube::Type::Field* field = type.Find(name)) {
       Prune(member.value(), *field->type, at, removed);
     } else {
       unknown.emplace_back(name);
@@ -38,54 +37,55 @@ void Prune(Json& value, const Type& type, const FieldPath& path,
   for (const std::string& name : unknown) object->erase(name);
 }
 
-bool RightType(const Json& value, Type::Kind kind) {
+bool RightType(const Json& value, kube::Type::Kind kind) {
   switch (kind) {
-    case Type::Kind::kStruct:
-    case Type::Kind::kMap:
+    case kube::Type::Kind::kStruct:
+    case kube::Type::Kind::kMap:
       return value.is_object();
-    case Type::Kind::kList:
+    case kube::Type::Kind::kList:
       return value.is_array();
-    case Type::Kind::kInteger:
+    case kube::Type::Kind::kInteger:
       return value.is_int64() || value.is_uint64();
-    case Type::Kind::kBoolean:
+    case kube::Type::Kind::kBoolean:
       return value.is_bool();
-    case Type::Kind::kAny:
+    case kube::Type::Kind::kAny:
       return true;
     default:
       return value.is_string();
   }
 }
 
-std::string_view TypeName(Type::Kind kind) {
+std::string_view KindName(kube::Type::Kind kind) {
   switch (kind) {
-    case Type::Kind::kStruct:
-    case Type::Kind::kMap:
+    case kube::Type::Kind::kStruct:
+    case kube::Type::Kind::kMap:
       return "an object";
-    case Type::Kind::kList:
+    case kube::Type::Kind::kList:
       return "a list";
-    case Type::Kind::kInteger:
+    case kube::Type::Kind::kInteger:
       return "an integer";
-    case Type::Kind::kBoolean:
+    case kube::Type::Kind::kBoolean:
       return "a boolean";
     default:
       return "a string";
   }
 }
 
-void Check(const Json& value, const Type& type, const FieldPath& path, FieldErrors& errors) {
+void Check(const Json& value, const kube::Type& type, const FieldPath& path, FieldErrors& errors) {
   if (value.is_null()) return;
   if (!RightType(value, type.kind)) {
-    errors.push_back(Invalid(path, value, fmt::format("must be {}", TypeName(type.kind))));
+    errors.push_back(Invalid(path, value, fmt::format("must be {}", KindName(type.kind))));
     return;
   }
-  if (type.kind == Type::Kind::kList) {
+  if (type.kind == kube::Type::Kind::kList) {
     const json::array& items = value.get_array();
     for (size_t i = 0; i < items.size(); ++i) Check(items[i], *type.element, path[i], errors);
   } else if (const auto* object = value.if_object()) {
     for (const auto& member : *object) {
       const std::string_view name = member.key();
-      const Type::Field* field = type.kind == Type::Kind::kStruct ? type.Find(name) : nullptr;
-      const Type* child = field != nullptr ? field->type : type.element;
+      const kube::Type::Field* field =
+          type.kind == kube::Type::Kind::kStruct ? type.Find(name) : nullptr;
+      const kube::Type* child = field != nullptr ? field->type : type.element;
       if (child != nullptr) Check(member.value(), *child, path / name, errors);
     }
   }

@@ -29,6 +29,12 @@ inline void CheckRequired(const json::object& parent, std::string_view name, con
   if (IsUnset(parent, name)) errors.push_back(Required(path / name));
 }
 
+inline const json::object* RequiredSpecOf(const Json& object, FieldErrors& errors) {
+  const json::object* spec = kube::FindObject(object, {"spec"});
+  if (spec == nullptr) errors.push_back(Required("spec"));
+  return spec;
+}
+
 // A string that must be one of a few words. Unset is let pass.
 inline void CheckOneOf(const json::object& parent, std::string_view name, const FieldPath& path,
                        std::initializer_list<std::string_view> words, FieldErrors& errors) {

@@ -5,7 +5,7 @@ namespace koord::apiserver {
 namespace {
 
 // The spec of an object, made if it is missing; null if it cannot be.
-json::object* SpecOf(Json& object) {
+json::object* MakeSpecOf(Json& object) {
   json::object* root = object.if_object();
   return root == nullptr ? nullptr : MakeObject(*root, "spec");
 }
@@ -38,7 +38,7 @@ void DefaultPodTemplate(Json& object) {
 }
 
 void DefaultDeployment(Json& object) {
-  json::object* spec = SpecOf(object);
+  json::object* spec = MakeSpecOf(object);
   if (spec == nullptr) return;
   SetIfUnset(*spec, "replicas", 1);
   SetIfUnset(*spec, "revisionHistoryLimit", 10);
@@ -56,14 +56,14 @@ void DefaultDeployment(Json& object) {
 }
 
 void DefaultReplicaSet(Json& object) {
-  json::object* spec = SpecOf(object);
+  json::object* spec = MakeSpecOf(object);
   if (spec == nullptr) return;
   SetIfUnset(*spec, "replicas", 1);
   DefaultTemplate(*spec);
 }
 
 void DefaultStatefulSet(Json& object) {
-  json::object* spec = SpecOf(object);
+  json::object* spec = MakeSpecOf(object);
   if (spec == nullptr) return;
   SetIfUnset(*spec, "replicas", 1);
   SetIfUnset(*spec, "revisionHistoryLimit", 10);
@@ -92,7 +92,7 @@ void DefaultStatefulSet(Json& object) {
 }
 
 void DefaultDaemonSet(Json& object) {
-  json::object* spec = SpecOf(object);
+  json::object* spec = MakeSpecOf(object);
   if (spec == nullptr) return;
   SetIfUnset(*spec, "revisionHistoryLimit", 10);
   if (json::object* strategy = MakeObject(*spec, "updateStrategy")) {
@@ -108,7 +108,7 @@ void DefaultDaemonSet(Json& object) {
 }
 
 void DefaultReplicationController(Json& object) {
-  json::object* spec = SpecOf(object);
+  json::object* spec = MakeSpecOf(object);
   if (spec == nullptr) return;
   SetIfUnset(*spec, "replicas", 1);
   LabelLikeTemplate(object);
@@ -121,7 +121,7 @@ void DefaultReplicationController(Json& object) {
 }
 
 void DefaultJob(Json& object) {
-  json::object* spec = SpecOf(object);
+  json::object* spec = MakeSpecOf(object);
   if (spec == nullptr) return;
   const bool counted = !IsUnset(*spec, "completions") || !IsUnset(*spec, "parallelism");
   if (!counted) (*spec)["completions"] = 1;
@@ -138,7 +138,7 @@ void DefaultJob(Json& object) {
 }
 
 void DefaultCronJob(Json& object) {
-  json::object* spec = SpecOf(object);
+  json::object* spec = MakeSpecOf(object);
   if (spec == nullptr) return;
   SetIfUnset(*spec, "concurrencyPolicy", "Allow");
   SetIfUnset(*spec, "suspend", false);

@@ -44,12 +44,6 @@ size_t ValidateDataMap(const Json& object, std::string_view name, FieldErrors& e
   return size;
 }
 
-const json::object* SpecOf(const Json& object, FieldErrors& errors) {
-  const json::object* spec = kube::FindObject(object, {"spec"});
-  if (spec == nullptr) errors.push_back(Required("spec"));
-  return spec;
-}
-
 // An event lives with the object that it is about; those of cluster-scoped objects in `default`.
 void CheckEventNamespace(const Json& event, std::string_view about, FieldErrors& errors) {
   const std::string_view ns = kube::FindString(event, {"metadata", "namespace"});
@@ -157,7 +151,7 @@ void ValidateEventV1(const Json& object, FieldErrors& errors) {
 }
 
 void ValidateService(const Json& object, FieldErrors& errors) {
-  const json::object* spec = SpecOf(object, errors);
+  const json::object* spec = RequiredSpecOf(object, errors);
   if (spec == nullptr) return;
   const FieldPath path("spec");
   CheckOneOf(*spec, "type", path, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"},
@@ -202,7 +196,7 @@ void ValidateServiceUpdate(const Json& object, const Json& old, FieldErrors& err
 }
 
 void ValidatePersistentVolume(const Json& object, FieldErrors& errors) {
-  const json::object* spec = SpecOf(object, errors);
+  const json::object* spec = RequiredSpecOf(object, errors);
   if (spec == nullptr) return;
   const FieldPath path("spec");
   const json::array* modes = ArrayIn(*spec, "accessModes");
@@ -218,7 +212,7 @@ void ValidatePersistentVolume(const Json& object, FieldErrors& errors) {
 }
 
 void ValidatePersistentVolumeClaim(const Json& object, FieldErrors& errors) {
-  const json::object* spec = SpecOf(object, errors);
+  const json::object* spec = RequiredSpecOf(object, errors);
   if (spec == nullptr) return;
   const FieldPath path("spec");
   const json::array* modes = ArrayIn(*spec, "accessModes");

@@ -12,7 +12,7 @@ constexpr std::string_view kUpdateRule =
     "`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-const json::object& SpecOf(const Json& pod) {
+const json::object& PodSpecOf(const Json& pod) {
   static const json::object kNone;
   const json::object* spec = kube::FindObject(pod, {"spec"});
   return spec == nullptr ? kNone : *spec;
@@ -106,8 +106,8 @@ void AllowGracePeriodRepair(json::object& allowed, const json::object& before) {
 }  // namespace
 
 void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors) {
-  const json::object& now = SpecOf(pod);
-  const json::object& before = SpecOf(old);
+  const json::object& now = PodSpecOf(pod);
+  const json::object& before = PodSpecOf(old);
   if (now == before) return;
   const FieldPath path("spec");
   ValidateDeadline(now, before, path, errors);
@@ -141,8 +141,8 @@ void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors) {
 }
 
 void ValidatePodResize(const Json& pod, const Json& old, FieldErrors& errors) {
-  const json::object& before = SpecOf(old);
-  json::object rest = SpecOf(pod);
+  const json::object& before = PodSpecOf(old);
+  json::object rest = PodSpecOf(pod);
   for (const char* list : {"containers", "initContainers"}) {
     CopyFromContainers(rest, before, list, "resources");
     CopyFromContainers(rest, before, list, "resizePolicy");
@@ -154,8 +154,8 @@ void ValidatePodResize(const Json& pod, const Json& old, FieldErrors& errors) {
 }
 
 void ValidateEphemeralContainers(const Json& pod, const Json& old, FieldErrors& errors) {
-  const json::object& before = SpecOf(old);
-  const json::object& now = SpecOf(pod);
+  const json::object& before = PodSpecOf(old);
+  const json::object& now = PodSpecOf(pod);
   if (!StartsWith(ArrayIn(now, "ephemeralContainers"), ArrayIn(before, "ephemeralContainers"))) {
     errors.push_back(Forbidden("spec.ephemeralContainers",
                                "existing ephemeral containers may not be changed or removed"));

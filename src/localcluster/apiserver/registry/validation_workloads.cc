@@ -7,12 +7,6 @@
 namespace koord::apiserver {
 namespace {
 
-const json::object* SpecOf(const Json& object, FieldErrors& errors) {
-  const json::object* spec = kube::FindObject(object, {"spec"});
-  if (spec == nullptr) errors.push_back(Required("spec"));
-  return spec;
-}
-
 void ValidateSelector(const json::object& spec, const FieldPath& path, FieldErrors& errors) {
   const FieldPath at = path / "selector";
   const json::object* selector = ObjectIn(spec, "selector");
@@ -76,7 +70,7 @@ Json SelectorOf(const json::object& spec) {
 }
 
 void ValidateReplicated(const Json& object, FieldErrors& errors) {
-  const json::object* spec = SpecOf(object, errors);
+  const json::object* spec = RequiredSpecOf(object, errors);
   if (spec == nullptr) return;
   const FieldPath path("spec");
   CheckNotNegative(*spec, "replicas", path, errors);
@@ -181,7 +175,7 @@ void ValidateDaemonSet(const Json& object, FieldErrors& errors) {
 }
 
 void ValidateReplicationController(const Json& object, FieldErrors& errors) {
-  const json::object* spec = SpecOf(object, errors);
+  const json::object* spec = RequiredSpecOf(object, errors);
   if (spec == nullptr) return;
   const FieldPath path("spec");
   CheckNotNegative(*spec, "replicas", path, errors);
@@ -194,12 +188,12 @@ void ValidateReplicationController(const Json& object, FieldErrors& errors) {
 }
 
 void ValidateJob(const Json& object, FieldErrors& errors) {
-  const json::object* spec = SpecOf(object, errors);
+  const json::object* spec = RequiredSpecOf(object, errors);
   if (spec != nullptr) ValidateJobSpec(*spec, FieldPath("spec"), true, errors);
 }
 
 void ValidateCronJob(const Json& object, FieldErrors& errors) {
-  const json::object* spec = SpecOf(object, errors);
+  const json::object* spec = RequiredSpecOf(object, errors);
   if (spec == nullptr) return;
   const FieldPath path("spec");
   CheckRequired(*spec, "schedule", path, errors);

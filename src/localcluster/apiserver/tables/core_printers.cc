@@ -265,7 +265,7 @@ void PrintResourceQuota(Row& row) {
   row.Name().Text(Join(requests, ", ")).Text(Join(limits, ", ")).Age();
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kCorePrinters[] = {
     {"", "Node", kNodeColumns, PrintNode},
     {"", "Event", kEventColumns, PrintCoreEvent},
     {"events.k8s.io", "Event", kEventColumns, PrintNewEvent},
@@ -282,6 +282,6 @@ constexpr Printer kPrinters[] = {
 
 }  // namespace
 
-std::span<const Printer> CorePrinters() { return kPrinters; }
+std::span<const Printer> CorePrinters() { return kCorePrinters; }
 
 }  // namespace koord::apiserver

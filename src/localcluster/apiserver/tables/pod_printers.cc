@@ -203,13 +203,13 @@ void PrintPodTemplate(Row& row) {
   row.Text(LabelsText(kube::FindObject(row.object, {"template", "metadata", "labels"})));
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kPodPrinters[] = {
     {"", "Pod", kPodColumns, PrintPod},
     {"", "PodTemplate", kPodTemplateColumns, PrintPodTemplate},
 };
 
 }  // namespace
 
-std::span<const Printer> PodPrinters() { return kPrinters; }
+std::span<const Printer> PodPrinters() { return kPodPrinters; }
 
 }  // namespace koord::apiserver

@@ -58,7 +58,7 @@ void PrintWebhooks(Row& row) {
   row.Name().Int(static_cast<int64_t>(SizeOf(kube::FindArray(row.object, {"webhooks"})))).Age();
 }
 
-constexpr Column kClaimColumns[] = {kNameColumn, {"State"}, kAgeColumn};
+constexpr Column kResourceClaimColumns[] = {kNameColumn, {"State"}, kAgeColumn};
 
 void PrintResourceClaim(Row& row) {
   const bool allocated = kube::FindObject(row.object, {"status", "allocation"}) != nullptr;
@@ -82,7 +82,7 @@ void PrintResourceSlice(Row& row) {
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kPolicyPrinters[] = {
     {"coordination.k8s.io", "Lease", kLeaseColumns, PrintLease},
     {"policy", "PodDisruptionBudget", kBudgetColumns, PrintDisruptionBudget},
     {"scheduling.k8s.io", "PriorityClass", kPriorityClassColumns, PrintPriorityClass},
@@ -90,12 +90,12 @@ constexpr Printer kPrinters[] = {
     {kRbac, "ClusterRoleBinding", kBindingColumns, PrintRoleBinding},
     {kAdmission, "MutatingWebhookConfiguration", kWebhookColumns, PrintWebhooks},
     {kAdmission, "ValidatingWebhookConfiguration", kWebhookColumns, PrintWebhooks},
-    {"resource.k8s.io", "ResourceClaim", kClaimColumns, PrintResourceClaim},
+    {"resource.k8s.io", "ResourceClaim", kResourceClaimColumns, PrintResourceClaim},
     {"resource.k8s.io", "ResourceSlice", kSliceColumns, PrintResourceSlice},
 };
 
 }  // namespace
 
-std::span<const Printer> PolicyPrinters() { return kPrinters; }
+std::span<const Printer> PolicyPrinters() { return kPolicyPrinters; }
 
 }  // namespace koord::apiserver

@@ -61,15 +61,15 @@ void PrintVolume(Row& row) {
   row.TextAt({"spec", "volumeMode"}, kUnset);
 }
 
-constexpr Column kClaimColumns[] = {kNameColumn,
-                                    {"Status"},
-                                    {"Volume"},
-                                    {"Capacity"},
-                                    {"Access Modes"},
-                                    {"StorageClass"},
-                                    {"VolumeAttributesClass"},
-                                    kAgeColumn,
-                                    Wide("VolumeMode")};
+constexpr Column kVolumeClaimColumns[] = {kNameColumn,
+                                          {"Status"},
+                                          {"Volume"},
+                                          {"Capacity"},
+                                          {"Access Modes"},
+                                          {"StorageClass"},
+                                          {"VolumeAttributesClass"},
+                                          kAgeColumn,
+                                          Wide("VolumeMode")};
 
 void PrintClaim(Row& row) {
   const bool bound = !row.Get({"spec", "volumeName"}).empty();
@@ -139,9 +139,9 @@ void PrintVolumeAttachment(Row& row) {
   row.BoolAt({"status", "attached"}).Age();
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kStoragePrinters[] = {
     {"", "PersistentVolume", kVolumeColumns, PrintVolume},
-    {"", "PersistentVolumeClaim", kClaimColumns, PrintClaim},
+    {"", "PersistentVolumeClaim", kVolumeClaimColumns, PrintClaim},
     {"storage.k8s.io", "StorageClass", kClassColumns, PrintStorageClass},
     {"storage.k8s.io", "CSINode", kCsiNodeColumns, PrintCsiNode},
     {"storage.k8s.io", "CSIDriver", kCsiDriverColumns, PrintCsiDriver},
@@ -151,6 +151,6 @@ constexpr Printer kPrinters[] = {
 
 }  // namespace
 
-std::span<const Printer> StoragePrinters() { return kPrinters; }
+std::span<const Printer> StoragePrinters() { return kStoragePrinters; }
 
 }  // namespace koord::apiserver

@@ -172,7 +172,7 @@ void PrintScale(Row& row) {
   row.Name().IntAt({"spec", "replicas"}).IntAt({"status", "replicas"}).Age();
 }
 
-constexpr Printer kPrinters[] = {
+constexpr Printer kWorkloadPrinters[] = {
     {"apps", "Deployment", kDeploymentColumns, PrintDeployment},
     {"apps", "ReplicaSet", kReplicaSetColumns, PrintReplicaSet},
     {"", "ReplicationController", kReplicaSetColumns, PrintReplicationController},
@@ -186,6 +186,6 @@ constexpr Printer kPrinters[] = {
 
 }  // namespace
 
-std::span<const Printer> WorkloadPrinters() { return kPrinters; }
+std::span<const Printer> WorkloadPrinters() { return kWorkloadPrinters; }
 
 }  // namespace koord::apiserver

@@ -35,11 +35,12 @@ NodeLifecycleController::NodeLifecycleController(ControllerContext& context)
   Watch(informers().nodes, [this](const auto& before, const auto& after) {
     if (after == nullptr) {
       last_sign_.erase(before->metadata.name);
-      return ReviewZones();
+      zones_changed_ = true;
+      return Enqueue(before->metadata.name);
     }
     if (before == nullptr || ReportsAnew(*before, *after)) SawLife(after->metadata.name);
     Enqueue(after->metadata.name);
-    if (before == nullptr || kube::IsReady(*before) != kube::IsReady(*after)) ReviewZones();
+    zones_changed_ |= before == nullptr || kube::IsReady(*before) != kube::IsReady(*after);
   });
   Watch(informers().leases, [this](const auto& before, const auto& after) {
     if (after == nullptr || after->metadata.ns != "kube-node-lease") return;
@@ -54,7 +55,8 @@ void NodeLifecycleController::SawLife(const std::string& name) {
 }
 
 void NodeLifecycleController::ReviewZones() {
-  if (!informers().synced()) return;
+  if (!zones_changed_ || !informers().synced()) return;
+  zones_changed_ = false;
   const auto nodes = informers().nodes.List();
   const bool was_all_down = pace_.all_down();
   pace_.SetNodes(nodes);
@@ -66,6 +68,7 @@ void NodeLifecycleController::ReviewZones() {
 
 Plan NodeLifecycleController::Decide(const std::string& name) {
   Plan plan;
+  ReviewZones();
   const auto node = informers().nodes.Get({"", name});
   if (node == nullptr) return plan;
   CheckHeartbeat(*node, plan);

@@ -22,6 +22,7 @@ class NodeLifecycleController final : public Controller {
  private:
   Plan Decide(const std::string& name) override;
   void SawLife(const std::string& name);
+  // Once for all that changed since the last decision.
   void ReviewZones();
   void CheckHeartbeat(const kube::Node& node, Plan& plan);
   Evicting MayEvict(const kube::Node& node, Plan& plan);
@@ -30,6 +31,7 @@ class NodeLifecycleController final : public Controller {
 
   std::map<std::string, SteadyTime> last_sign_;
   EvictionPace pace_;
+  bool zones_changed_ = false;
   std::set<std::string> held_back_;  // nodes that wait for their zone to recover
 };
 

@@ -12,10 +12,10 @@
 namespace koord::localcluster {
 namespace {
 
-bool DrivesAway(const kube::Taint& taint) { return taint.effect == kube::kNoExecute; }
+bool EvictsPods(const kube::Taint& taint) { return taint.effect == kube::kNoExecute; }
 
-bool AnyDrivesAway(const kube::Node& node) {
-  return std::any_of(node.spec.taints.begin(), node.spec.taints.end(), DrivesAway);
+bool AnyEvictsPods(const kube::Node& node) {
+  return std::any_of(node.spec.taints.begin(), node.spec.taints.end(), EvictsPods);
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
                                 std::span<const kube::Toleration> tolerations, WallTime since) {
   std::optional<WallTime> leave;
   for (const kube::Taint& taint : taints) {
-    if (!DrivesAway(taint)) continue;
+    if (!EvictsPods(taint)) continue;
     bool tolerated = false;
     for (const kube::Toleration& toleration : tolerations) {
       if (!kube::Tolerates(toleration, taint)) continue;
@@ -45,8 +45,8 @@ TaintEvictionController::TaintEvictionController(ControllerContext& context)
     if (after == nullptr) return;
     if (before != nullptr && before->spec.taints == after->spec.taints) return;
     // Also when the last such taint is lifted, to forget those that were to leave.
-    const bool did = before != nullptr && AnyDrivesAway(*before);
-    if (did || AnyDrivesAway(*after)) EnqueuePodsOf(after->metadata.name);
+    const bool did = before != nullptr && AnyEvictsPods(*before);
+    if (did || AnyEvictsPods(*after)) EnqueuePodsOf(after->metadata.name);
   });
   Watch(informers().pods, [this](const auto& before, const auto& after) {
     if (after == nullptr || !kube::IsAssigned(*after)) return;
@@ -55,7 +55,7 @@ TaintEvictionController::TaintEvictionController(ControllerContext& context)
       return;
     }
     const auto node = informers().nodes.Get({"", after->spec.node_name});
-    if (node == nullptr || AnyDrivesAway(*node)) Enqueue(KeyText(after->metadata));
+    if (node == nullptr || AnyEvictsPods(*node)) Enqueue(KeyText(after->metadata));
   });
 }
 
