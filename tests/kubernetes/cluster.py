@@ -149,6 +149,11 @@ class Cluster:
         finally:
             connection.close()
 
+    def read(self, path):
+        """The object at the path, {} if there is none: for those who ask often, kubectl is slow."""
+        status, body = self.get(path)
+        return json.loads(body) if status == 200 else {}
+
     def _apiserver_flags(self, etcd_port):
         d = self.directory
         flags = [

@@ -109,7 +109,8 @@ class World:
 
     def metric(self):
         """The status of the NodeMetric, {} while there is none."""
-        return (self.get("nodemetric", self.node.name) or {}).get("status", {})
+        metrics = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
+        return self.cluster.read(f"{metrics}/{self.node.name}").get("status", {})
 
     def wait(self, what, condition, deadline_s=DEADLINE_S):
         """Waits until `condition()` returns no text about what is still wrong."""
@@ -195,7 +196,7 @@ def rate(samples, stamp):
 def idle_resources_are_lent(world):
     """batch-cpu = 2 * capacity - systemUsed - hpUsed, of the reported numbers."""
     def wrong():
-        node = world.get("node", world.node.name)["status"]
+        node = world.cluster.read(f"/api/v1/nodes/{world.node.name}")["status"]
         offered = node["allocatable"].get("kubernetes.io/batch-cpu")
         if offered is None:
             return f"no batch-cpu in {node['allocatable']}"

@@ -87,13 +87,13 @@ class Installation:
         self.cluster.wait("batch resources of koord-manager", self.is_lent, DEADLINE_S)
 
     def is_reported(self):
-        done = self.cluster.kubectl("get", "nodemetric", self.node.name, "-o",
-                                    "jsonpath={.status.updateTime}", check=False)
-        return done.stdout
+        metrics = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
+        metric = self.cluster.read(f"{metrics}/{self.node.name}")
+        return metric.get("status", {}).get("updateTime")
 
     def is_lent(self):
-        done = self.cluster.kubectl("get", "node", self.node.name, "-o", "json")
-        return "kubernetes.io/batch-cpu" in json.loads(done.stdout)["status"]["allocatable"]
+        node = self.cluster.read(f"/api/v1/nodes/{self.node.name}")
+        return "kubernetes.io/batch-cpu" in node["status"]["allocatable"]
 
     def explain(self):
         """What to look at after a failure."""
