@@ -12,29 +12,13 @@ import pathlib
 import sys
 
 from cluster import REPOSITORY, Cluster, ClusterError, exit_on_sigterm
-
-
-class Report:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def check(self, name, test, *arguments):
-        """Counts `test` as passed unless it raises ClusterError; tells whether it passed."""
-        try:
-            test(*arguments)
-        except ClusterError as error:
-            self.failed += 1
-            print(f"FAIL {name}\n     {error}")
-            return False
-        self.passed += 1
-        print(f"ok   {name}")
-        return True
+from report import Report
 
 
 def apply_crd(cluster, path):
     applied = cluster.kubectl("apply", "-f", path, "-o", "name").stdout.split()
     for name in applied:
-        cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", name)
+        cluster.kubectl("wait", "--for=condition=Established", "--timeout=180s", name)
         crd = json.loads(cluster.kubectl("get", name, "-o", "json").stdout)
         for condition in crd["status"]["conditions"]:
             if condition["type"] == "NonStructuralSchema" and condition["status"] == "True":
@@ -69,16 +53,15 @@ def run(crds, report):
     files = sorted(crds.glob("*.yaml"))
     examples = sorted((crds / "examples").glob("*.yaml"))
     if not files:
-        print(f"skip: no CRDs in {crds.name}/")
-        return
+        raise ClusterError(f"no CRDs in {crds}")
     with Cluster() as cluster:
         for path in files:
-            report.check(path.name, apply_crd, cluster, path)
+            report.run(apply_crd, cluster, path, name=path.name)
         kinds, seen = served_kinds(cluster), set()
         for path in examples:
-            report.check(f"examples/{path.name}", create_example, cluster, path, kinds, seen)
+            report.run(create_example, cluster, path, kinds, seen, name=f"examples/{path.name}")
         for kind in sorted(kinds - seen):
-            print(f"skip: no example of {kind}")
+            report.skip(kind, "there is no example of it")
 
 
 def main():
@@ -90,14 +73,12 @@ def main():
     options = parser.parse_args()
     exit_on_sigterm()
     report = Report()
-    try:
-        run(options.crds, report)
-    except ClusterError as error:
-        report.failed += 1
-        print(f"FAIL {error}")
-    print(f"{report.passed} passed, {report.failed} failed")
-    return 1 if report.failed else 0
+    run(options.crds, report)
+    return report.end()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except ClusterError as error:
+        sys.exit(f"crds_test.py: {error}")

@@ -15,17 +15,17 @@ import pathlib
 import re
 import subprocess
 import sys
-import time
 
 from cluster import REPOSITORY, Cluster, ClusterError, build_programs, exit_on_sigterm
-from image import BUSYBOX, busybox_files, program_files
+from image import BUSYBOX, program_files
 from machine import why_impossible
 from node import Node
 from programs import NAMESPACE
+from report import Report
 
 DEPLOY = REPOSITORY / "deploy"
 CHART = DEPLOY / "helm" / "koordinator"
-DEADLINE_S = 180
+DEADLINE_S = 300
 WORKLOADS = ["deployment/koord-scheduler", "deployment/koord-manager", "daemonset/koordlet"]
 KINDS = "clusterroles,clusterrolebindings,crds,priorityclasses,mutatingwebhookconfigurations," \
         "validatingwebhookconfigurations"
@@ -82,18 +82,18 @@ class Installation:
                              '"terminationGracePeriodSeconds": 0}}')
         self.cluster.kubectl("wait", "-n", NAMESPACE, "--for=condition=Ready", "pod/placed",
                              f"--timeout={DEADLINE_S}s")
-        self.cluster.kubectl("delete", "-n", NAMESPACE, "pod", "placed", "--timeout=60s")
+        self.cluster.kubectl("delete", "-n", NAMESPACE, "pod", "placed", "--timeout=180s")
         self.cluster.wait("a report of koordlet", self.is_reported, DEADLINE_S)
         self.cluster.wait("batch resources of koord-manager", self.is_lent, DEADLINE_S)
 
     def is_reported(self):
-        done = self.cluster.kubectl("get", "nodemetric", self.node.name, "-o",
-                                    "jsonpath={.status.updateTime}", check=False)
-        return done.stdout
+        metrics = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
+        metric = self.cluster.read(f"{metrics}/{self.node.name}")
+        return metric.get("status", {}).get("updateTime")
 
     def is_lent(self):
-        done = self.cluster.kubectl("get", "node", self.node.name, "-o", "json")
-        return "kubernetes.io/batch-cpu" in json.loads(done.stdout)["status"]["allocatable"]
+        node = self.cluster.read(f"/api/v1/nodes/{self.node.name}")
+        return "kubernetes.io/batch-cpu" in node["status"]["allocatable"]
 
     def explain(self):
         """What to look at after a failure."""
@@ -121,7 +121,7 @@ def kustomize_installs(installation):
 
 def kustomize_uninstalls(installation):
     kubectl = installation.cluster.kubectl
-    kubectl("delete", "-k", installation.overlay, "--timeout=120s", "--ignore-not-found")
+    kubectl("delete", "-k", installation.overlay, "--timeout=300s", "--ignore-not-found")
     left = [name for name in kubectl("get", KINDS, "-o", "name").stdout.split() if "koord" in name]
     if left:
         raise ClusterError(f"left behind: {left}")
@@ -152,7 +152,8 @@ def values_of_the_chart_have_effect(installation):
         "--set=webhookConfiguration.failurePolicy.pods=Fail")
     for text, is_there in {
             "koordinator-system": False, "devices.scheduling.koordinator.sh\n": False,
-            "image: registry.test/koordinator-sh/koord-manager:v9": True, "replicas: 3": True,
+            "image: registry.test/koordinator-sh/koord-manager:v9": True,
+            "image: koordinator-sh/": False, "replicas: 3": True,
             "--port=12345": True, "--feature-gates=BECPUEvict=true": True,
             "--proc-root-dir=/host-proc/": True, "timeoutSeconds: 7": True,
             "failurePolicy: Fail": True}.items():
@@ -164,10 +165,10 @@ TESTS = [values_of_the_chart_have_effect, kustomize_installs, kustomize_uninstal
 
 
 def main(binaries):
+    report = Report()
     if why := why_impossible():
-        print(f"SKIP: {why}")
-        return 0
-    passed = 0
+        report.skip("a node", why)
+        return report.end()
     with contextlib.ExitStack() as running:
         cluster = running.enter_context(Cluster(controller_manager=True, scheduler=True))
         node = running.enter_context(Node(cluster))
@@ -175,20 +176,9 @@ def main(binaries):
             node.import_image(f"docker.io/koordinator-sh/{program}:v0.1.0",
                               program_files(pathlib.Path(binaries) / program),
                               entrypoint=[f"/{program}"])
-        node.import_image("docker.io/library/busybox:1.36", busybox_files())
         installation = Installation(cluster, node)
-        for test in TESTS:
-            start = time.monotonic()
-            try:
-                test(installation)
-            except ClusterError as error:
-                print(f"FAIL {test.__name__}\n     {error}\n{installation.explain()}")
-                break
-            passed += 1
-            print(f"ok   {test.__name__.replace('_', ' ')} ({time.monotonic() - start:.0f} s)",
-                  flush=True)
-    print(f"{passed} passed, {len(TESTS) - passed} failed")
-    return 0 if passed == len(TESTS) else 1
+        report.run_steps(TESTS, installation, installation.explain)
+    return report.end()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 
 import collections
 import contextlib
+import http.client
 import json
 import pathlib
 import sys
@@ -17,13 +18,16 @@ from image import BUSYBOX
 from machine import why_impossible
 from node import Node
 from programs import NAMESPACE, Koordlet, Manager, Scheduler, deploy
+from report import Report, title
 
 PODS = 5000
 PODS_A_NODE = 10  # all nodes together have room for just these pods
 NEW_LEADER_S = 20  # at the default settings of leases
 API_DOWN_S = 60
-DEADLINE_S = 300
+DEADLINE_S = 900
 TAINTLESS = {"kube-apiserver": ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"]}
+METRICS = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
+BATCH_CPU = "kubernetes.io/batch-cpu"
 LIFTED = ["--kube-api-qps=200", "--kube-api-burst=200"]
 
 
@@ -45,7 +49,7 @@ class Supervised(contextlib.ExitStack):
         """Waits until `condition()`; how long it took."""
         start = time.monotonic()
         while True:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, http.client.HTTPException):
                 if condition():
                     return time.monotonic() - start
             if time.monotonic() > start + deadline_s:
@@ -146,13 +150,13 @@ def colocation(binaries):
                         "--image-pull-policy=Never",
                         f'--overrides={{"spec": {{"nodeName": "{node.name}"}}}}')
         cluster.kubectl("wait", "-n", NAMESPACE, "--for=condition=Ready", "pod/resident",
-                        "--timeout=60s")
+                        "--timeout=180s")
         manager = Manager(binaries / "koord-manager", cluster)
         koordlet = Koordlet(binaries / "koordlet", node)
         supervised = running.enter_context(Supervised(manager, koordlet))
         supervised.wait("a report", lambda: report_time(cluster, node))
-        supervised.wait("batch resources", lambda: "batch-cpu" in cluster.kubectl(
-            "get", "node", node.name, "-o", "jsonpath={.status.allocatable}").stdout)
+        supervised.wait("batch resources", lambda: BATCH_CPU in cluster.read(
+            f"/api/v1/nodes/{node.name}")["status"]["allocatable"])
         yield cluster, node, manager, koordlet, supervised
 
 
@@ -166,8 +170,7 @@ def configure(cluster):
 
 
 def report_time(cluster, node):
-    return cluster.kubectl("get", "nodemetric", node.name, "-o", "jsonpath={.status.updateTime}",
-                           check=False).stdout
+    return cluster.read(f"{METRICS}/{node.name}").get("status", {}).get("updateTime")
 
 
 def uids(cluster):
@@ -201,7 +204,8 @@ def agents_are_killed(binaries):
         took = supervised.wait("the manager leads", lambda: leads(manager))
         if took > NEW_LEADER_S:
             raise ClusterError(f"the manager took {took:.1f} s")
-        supervised.wait("another report", lambda: report_time(cluster, node) != reported)
+        supervised.wait("another report",
+                        lambda: report_time(cluster, node) not in (None, reported))
         if uids(cluster) != made:
             raise ClusterError("objects were made anew")
         check_nothing_twice(cluster)
@@ -221,7 +225,8 @@ def api_server_is_away(binaries):
         took = supervised.wait("the manager leads", lambda: leads(manager))
         if took > NEW_LEADER_S:
             raise ClusterError(f"the manager took {took:.1f} s")
-        supervised.wait("another report", lambda: report_time(cluster, node) != reported)
+        supervised.wait("another report",
+                        lambda: report_time(cluster, node) not in (None, reported))
         if koordlet.process.pid != pid:
             raise ClusterError("koordlet has ended meanwhile")
         if uids(cluster) != made:
@@ -234,24 +239,15 @@ TESTS = [leader_is_killed, api_server_restarts, agents_are_killed, api_server_is
 
 
 def main(binaries, *names):
-    binaries = pathlib.Path(binaries).absolute()
-    passed = failed = 0
+    report = Report()
     for test in TESTS:
         if names and test.__name__ not in names:
             continue
-        title, start = test.__name__.replace("_", " "), time.monotonic()
         if test in (agents_are_killed, api_server_is_away) and (why := why_impossible()):
-            print(f"SKIP {title}: {why}")
+            report.skip(title(test), why)
             continue
-        try:
-            told = test(binaries)
-            passed += 1
-            print(f"ok   {title}: {told} ({time.monotonic() - start:.0f} s)", flush=True)
-        except ClusterError as error:
-            failed += 1
-            print(f"FAIL {title}\n     {error}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+        report.run(test, pathlib.Path(binaries).absolute())
+    return report.end()
 
 
 if __name__ == "__main__":

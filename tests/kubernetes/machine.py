@@ -11,6 +11,7 @@ programs keep at well-known places (/var/lib/kubelet, /run/containerd, ...) is i
 Needs root, and control groups of version 1, each mounted at /sys/fs/cgroup/NAME.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -21,7 +22,7 @@ import time
 
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 NAMESPACES = ["--mount", "--pid", "--cgroup"]
-DEADLINE_S = 30
+DEADLINE_S = 60
 # Where programs keep their state; the machine has its own.
 DIRECTORIES = ["/var/lib/kubelet", "/var/lib/containerd", "/var/lib/cni", "/run/containerd",
                "/etc/cni", "/run/netns", "/var/log/pods", "/var/log/containers", "/run/koordlet",
@@ -126,7 +127,11 @@ def make_cgroup(path):
 
 
 def remove_cgroups(name):
-    """Removes the control groups of the machine `name`; its last processes may still be ending."""
+    """Removes the control groups of the machine `name`, and ends what is left in them.
+
+    Its last processes may still be ending. Those that entered it from this side do not end with it
+    while they are stopped: nsenter stops itself when the program that it waits for is stopped.
+    """
     deadline = time.monotonic() + DEADLINE_S
     for hierarchy in hierarchies():
         groups = [folder for folder, _, _ in os.walk(hierarchy / name, topdown=False)]
@@ -140,7 +145,14 @@ def remove_cgroups(name):
                 except OSError as error:
                     if time.monotonic() > deadline:
                         raise MachineError(f"cannot remove {group}: {error}") from error
+                    kill_all(group)
                     time.sleep(0.05)
+
+
+def kill_all(group):
+    for pid in (pathlib.Path(group) / "cgroup.procs").read_text().split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def stop_machine(directory):

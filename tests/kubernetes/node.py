@@ -18,7 +18,7 @@ from machine import Machine
 ADDRESS = "127.0.0.1"
 CNI_PLUGINS = "/usr/lib/cni"  # where Debian has them
 SOCKET = "/run/containerd/containerd.sock"
-READY_DEADLINE_S = 120
+READY_DEADLINE_S = 240
 
 
 class Node:

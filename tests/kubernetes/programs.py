@@ -19,15 +19,15 @@ import time
 from cluster import REPOSITORY, ClusterError, free_ports
 
 NAMESPACE = "koordinator-system"
-DEADLINE_S = 60
-STOP_DEADLINE_S = 15
+DEADLINE_S = 120
+STOP_DEADLINE_S = 30
 CONFIGURATION = pathlib.Path(__file__).resolve().parent / "scheduler.yaml"
 
 
 def deploy(cluster, webhooks=False):
     """Installs kinds, accounts and roles; and `webhooks`, which demand a Manager that answers."""
     cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / "crds")
-    cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+    cluster.kubectl("wait", "--for=condition=Established", "--timeout=180s", "crd", "--all")
     cluster.kubectl("create", "namespace", NAMESPACE)
     for component in ("scheduler", "manager", "koordlet"):
         cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / component / "rbac.yaml")
@@ -66,8 +66,7 @@ class Program:
         try:
             self.process.wait(STOP_DEADLINE_S)
         except subprocess.TimeoutExpired:
-            self.signal(signal.SIGKILL)
-            self.process.wait()
+            self.kill()
 
     def start(self):
         with open(self.log, "ab") as log:
@@ -83,7 +82,11 @@ class Program:
 
     def kill(self):
         self.signal(signal.SIGKILL)
-        self.process.wait()
+        try:
+            self.process.wait(STOP_DEADLINE_S)
+        except subprocess.TimeoutExpired:  # it is not the program itself, and was stopped
+            self.process.kill()
+            self.process.wait()
 
     def signal(self, number):
         self.process.send_signal(number)

@@ -1,13 +1,16 @@
 #include "koordlet/program/koordlet_program.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
 #include "component/program.h"
+#include "koordlet/host/directory_tree.h"
 #include "koordlet/host/discovery.h"
 #include "koordlet/host/features.h"
 #include "koordlet/host/open_file_limit.h"
+#include "koordlet/host/real_kernel.h"
 #include "koordlet/program/koordlet_component.h"
 #include "koordlet/program/koordlet_flags.h"
 #include "koordlet/program/once.h"
@@ -59,6 +62,18 @@ Status PrintFeatureReport(const KoordletFlags& flags) {
   return absl::OkStatus();
 }
 
+// For an init container: that may mount, koordlet itself need not. A machine without resctrl is
+// left as it is, and no reason not to start.
+void MountResctrl(const HostPaths& paths) {
+  const std::string mount_point = std::filesystem::path(paths.sys_fs) / "resctrl";
+  const DirectoryTree cgroups(paths.cgroup, {});
+  RealKernel kernel(cgroups, FindCgroupVersion(paths.cgroup), mount_point);
+  const Status mounted = kernel.MountResctrl();
+  const std::string text =
+      mounted.ok() ? "resctrl is mounted on " + mount_point : std::string(Message(mounted));
+  std::fprintf(stdout, "%s\n", text.c_str());
+}
+
 // Takes the command away, so that flags are left.
 bool TakeCommand(std::vector<const char*>& arguments, std::string_view command) {
   if (arguments.size() < 2 || arguments[1] != command) return false;
@@ -71,12 +86,17 @@ bool TakeCommand(std::vector<const char*>& arguments, std::string_view command) 
 int RunKoordlet(int argc, const char* const* argv) {
   std::vector<const char*> arguments(argv, argv + argc);
   const bool show_features = TakeCommand(arguments, "features");
+  const bool mount_resctrl = TakeCommand(arguments, "mount-resctrl");
   component::Program program("koordlet", kDescription, KoordletFeatureGates());
   KoordletFlags flags(program);
   RaiseOpenFileLimit();
   program.BeforeStart([&]() -> StatusOr<bool> {
     if (show_features) {
       RETURN_IF_ERROR(PrintFeatureReport(flags));
+      return false;
+    }
+    if (mount_resctrl) {
+      MountResctrl(flags.paths().host);
       return false;
     }
     ASSIGN_OR_RETURN(const bool run, flags.Load(kube::ProcessEnvironment));

@@ -8,6 +8,7 @@
 #include "kube/schema/strict.h"
 #include "kube/yaml.h"
 #include "localcluster/apiserver/errors.h"
+#include "localcluster/apiserver/registry/field_error.h"
 #include "localcluster/apiserver/rules.h"
 
 namespace koord::apiserver {
@@ -22,6 +23,18 @@ constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
 Status CannotHandle(const kube::Resource& resource, std::string_view why) {
   return BadRequest("{} in version \"{}\" cannot be handled as a {}: {}", resource.kind,
                     resource.version, resource.kind, why);
+}
+
+// The beginning of a body, as the original quotes it: anything that does not look like JSON in hex.
+std::string Summary(std::string_view text) {
+  constexpr size_t kMost = 30;
+  if (text.empty()) return "<empty>";
+  const std::string_view start = text.substr(0, kMost);
+  std::string summary(text.starts_with('{') ? start : "");
+  if (summary.empty()) {
+    for (const char c : start) summary += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  }
+  return text.size() > kMost ? summary + " ..." : summary;
 }
 
 }  // namespace
@@ -74,6 +87,42 @@ Status CheckKind(const kube::Resource& resource, Json& object) {
   members["apiVersion"] = api_version;
   members["kind"] = resource.kind;
   return absl::OkStatus();
+}
+
+Status CheckKindOfBody(const Request& request, Json& object) {
+  const kube::Resource& resource = request.info->resource;
+  if (!request.info->custom) return CheckKind(resource, object);
+  const std::string_view kind = kube::FindString(object, {"kind"});
+  const std::string_view api_version = kube::FindString(object, {"apiVersion"});
+  if (kind.empty()) {
+    const std::string& text = request.http.body;
+    return BadRequest(
+        "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in "
+        "'{}' ({})",
+        resource.kind, text, Summary(text));
+  }
+  if (api_version != resource.api_version()) {
+    return BadRequest(
+        "the API version in the data ({}) does not match the expected API version ({})",
+        api_version, resource.api_version());
+  }
+  if (kind != resource.kind) {
+    return kube::ToStatus(
+        InvalidError(kind, resource.group, kube::FindString(object, {"metadata", "name"}),
+                     {Invalid("kind", Json(kind), fmt::format("must be {}", resource.kind))}));
+  }
+  return absl::OkStatus();
+}
+
+Status CheckKindOfApplied(const kube::Resource& resource, Json& object) {
+  const std::string_view kind = kube::FindString(object, {"kind"});
+  const std::string_view api_version = kube::FindString(object, {"apiVersion"});
+  if (kind.empty() || api_version.empty()) {
+    const bool has_group = api_version.find('/') != std::string_view::npos;
+    return BadRequest("invalid object type: {}{}, Kind={}", has_group ? "" : "/", api_version,
+                      kind);
+  }
+  return CheckKind(resource, object);
 }
 
 Status Normalize(const Core& core, const ResourceInfo& info, Json& object,

@@ -28,6 +28,11 @@ StatusOr<Body> DecodeBody(const Request& request, bool allow_protobuf);
 
 // The object must be of this kind; a missing apiVersion or kind is filled in.
 Status CheckKind(const kube::Resource& resource, kube::Json& object);
+// The same of the body of a request to create or replace: custom resources have to say themselves
+// what they are.
+Status CheckKindOfBody(const Request& request, kube::Json& object);
+// The same of an applied configuration, which has to say so whatever it is.
+Status CheckKindOfApplied(const kube::Resource& resource, kube::Json& object);
 
 // Drops unknown fields and brings values into canonical form, as decoding into Kubernetes' own
 // types (or pruning by a custom schema) would; then fills in defaults. `unknown` are the paths

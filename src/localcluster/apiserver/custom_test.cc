@@ -64,6 +64,53 @@ TEST_F(CustomTest, IsServedFromTheMomentItIsDefined) {
   EXPECT_EQ(server.Get(kWidgets).String({"kind"}), "WidgetList");
 }
 
+TEST_F(CustomTest, HasToSayWhatItIs) {
+  struct Case {
+    std::string body;
+    int code;
+    std::string message;
+  };
+  for (const Case& c : std::vector<Case>{
+           {R"({"metadata": {"name": "w"}})", 400,
+            "the object provided is unrecognized (must be of type Widget): Object 'Kind' is "
+            R"(missing in '{"metadata": {"name": "w"}}' ({"metadata": {"name": "w"}}))"},
+           {R"({"apiVersion": "ex.io/v1", "kind": "", "metadata": {"name": "w"}})", 400,
+            "the object provided is unrecognized (must be of type Widget): Object 'Kind' is "
+            "missing "
+            R"(in '{"apiVersion": "ex.io/v1", "kind": "", "metadata": {"name": "w"}}' )"
+            R"(({"apiVersion": "ex.io/v1", "ki ...))"},
+           {R"({"kind": "Widget", "metadata": {"name": "w"}})", 400,
+            "the API version in the data () does not match the expected API version (ex.io/v1)"},
+           {R"({"apiVersion": "v1", "kind": "Widget", "metadata": {"name": "w"}})", 400,
+            "the API version in the data (v1) does not match the expected API version (ex.io/v1)"},
+           {R"({"apiVersion": "ex.io/v1", "kind": "Gadget", "metadata": {"name": "w"}})", 422,
+            R"(Gadget.ex.io "w" is invalid: kind: Invalid value: "Gadget": must be Widget)"}}) {
+    for (const bool create : {true, false}) {
+      const TestAnswer answer =
+          create ? server.Send("POST", kWidgets, c.body) : server.Send("PUT", At("w"), c.body);
+      EXPECT_EQ(answer.code, c.code) << c.body;
+      EXPECT_EQ(answer.message(), c.message);
+    }
+  }
+  EXPECT_EQ(
+      server.Send("POST", kWidgets, "metadata: {name: w}\n", "application/yaml").message(),
+      "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing "
+      "in 'metadata: {name: w}\n' (6d657461646174613a207b6e616d653a20777d0a)");
+}
+
+TEST_F(CustomTest, AppliedConfigurationsHaveToSayWhatTheyAre) {
+  for (const auto& [body, message] : std::map<std::string, std::string>{
+           {"metadata: {name: w}", "invalid object type: /, Kind="},
+           {"{kind: Widget, metadata: {name: w}}", "invalid object type: /, Kind=Widget"},
+           {"{apiVersion: ex.io/v1, metadata: {name: w}}", "invalid object type: ex.io/v1, Kind="},
+           {"{apiVersion: v1, metadata: {name: w}}", "invalid object type: /v1, Kind="}}) {
+    const TestAnswer answer =
+        server.Send("PATCH", At("w") + "?fieldManager=m", body, "application/apply-patch+yaml");
+    EXPECT_EQ(answer.code, 400) << body;
+    EXPECT_EQ(answer.message(), message);
+  }
+}
+
 TEST_F(CustomTest, PrunesDefaultsAndValidates) {
   TestAnswer bad = server.Post(kWidgets, Widget("w", R"({"mode":"z","foo":1})"));
   EXPECT_EQ(bad.code, 422);

@@ -137,7 +137,7 @@ StatusOr<Json> WriteHandlers::ReadApplied(Request& request, const WriteOptions& 
   if (!parsed.ok()) return BadRequest("error decoding YAML: {}", Message(parsed.status()));
   Json applied = std::move(*parsed);
   if (!applied.is_object()) return BadRequest("error decoding YAML: the body must be an object");
-  RETURN_IF_ERROR(CheckKind(request.info->resource, applied));
+  RETURN_IF_ERROR(CheckKindOfApplied(request.info->resource, applied));
   std::vector<std::string> unknown;
   RETURN_IF_ERROR(ConformApplied(core_, *request.info, applied, unknown));
   RETURN_IF_ERROR(

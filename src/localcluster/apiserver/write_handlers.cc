@@ -30,7 +30,7 @@ WriteIntent IntentOf(const RequestPtr& request, const WriteOptions& options) {
 
 StatusOr<Json> WriteHandlers::ReadObject(Request& request, const WriteOptions& options) {
   ASSIGN_OR_RETURN(Body body, DecodeBody(request, request.info->type != nullptr));
-  RETURN_IF_ERROR(CheckKind(request.info->resource, body.object));
+  RETURN_IF_ERROR(CheckKindOfBody(request, body.object));
   std::vector<std::string> unknown;
   RETURN_IF_ERROR(Normalize(core_, *request.info, body.object, unknown));
   RETURN_IF_ERROR(ReportFields(options.validation, request.info->resource, unknown, body.duplicates,

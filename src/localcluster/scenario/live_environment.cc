@@ -21,6 +21,7 @@ using kube::Json;
 constexpr Duration kLongestWait = std::chrono::minutes(2);
 // How long controllers may take to make ready what a scenario has made.
 constexpr Duration kLongestDelay = std::chrono::seconds(10);
+constexpr char kManagersNamespace[] = "koordinator-system";
 constexpr Duration kInterval = std::chrono::milliseconds(100);
 
 // The first Node that the scenario makes or changes; nothing if it leaves them alone.
@@ -32,13 +33,28 @@ std::optional<std::string> NodeOf(const Scenario& scenario) {
     return kube::FindString(manifest, {"kind"}) == "Node";
   };
   for (const Manifest& manifest : scenario.given) {
-    if (is_node(manifest.object)) return describe(kube::ObjectKeyOf(manifest.object).name, manifest.line);
+    if (is_node(manifest.object))
+      return describe(kube::ObjectKeyOf(manifest.object).name, manifest.line);
   }
   for (const Step& step : scenario.when) {
     if (is_node(step.manifest)) return describe(kube::ObjectKeyOf(step.manifest).name, step.line);
     if (step.target.kind == "Node") return describe(step.target.name, step.line);
   }
   return {};
+}
+
+// Whether the scenario writes the manager's namespace or something in it.
+bool ChangesManagersNamespace(const Scenario& scenario) {
+  const auto is_there = [](const Json& manifest) {
+    const kube::ObjectKey key = kube::ObjectKeyOf(manifest);
+    const bool is_namespace = kube::FindString(manifest, {"kind"}) == "Namespace";
+    return (is_namespace ? key.name : key.ns) == kManagersNamespace;
+  };
+  return std::any_of(scenario.given.begin(), scenario.given.end(),
+                     [&](const Manifest& manifest) { return is_there(manifest.object); }) ||
+         std::any_of(scenario.when.begin(), scenario.when.end(), [&](const Step& step) {
+           return is_there(step.manifest) || step.target.ns == kManagersNamespace;
+         });
 }
 
 // Whether the list there has an item with these members.
@@ -66,7 +82,12 @@ std::optional<std::string> NeedsOwnCluster(const Scenario& scenario) {
       return fmt::format("it configures the {}; a live cluster's runs already", name);
     }
   }
-  if (scenario.runs_manager) return "it wants a manager of its own; a live cluster's runs already";
+  if (!scenario.manager_flags.empty()) {
+    return "it configures the manager; a live cluster's runs already";
+  }
+  if (scenario.runs_manager && ChangesManagersNamespace(scenario)) {
+    return fmt::format("it changes {}, where a live cluster's manager lives", kManagersNamespace);
+  }
   Duration total{0};
   for (const Step& step : scenario.when) total += step.span;
   if (total <= kLongestWait) return {};
@@ -112,6 +133,7 @@ StatusOr<std::unique_ptr<LiveEnvironment>> LiveEnvironment::Connect(const std::s
 
 StatusOr<std::optional<std::string>> LiveEnvironment::WhyNot(const Scenario& scenario) {
   if (auto reason = NeedsOwnCluster(scenario)) return reason;
+  if (scenario.runs_manager && !HasManager()) return "it is about koord-manager, which nobody runs";
   const auto node = NodeOf(scenario);
   if (!node) return std::nullopt;
   ASSIGN_OR_RETURN(const Json nodes, Await(*this, [&](kube::Client::Done done) {
@@ -122,6 +144,14 @@ StatusOr<std::optional<std::string>> LiveEnvironment::WhyNot(const Scenario& sce
   return fmt::format(
       "it is about {}, but the cluster has nodes already, such as {}: pods would mix", *node,
       kube::FindString(items->front(), {"metadata", "name"}));
+}
+
+// One that leads renews its lease, and gives it back when it ends.
+bool LiveEnvironment::HasManager() {
+  const StatusOr<Json> lease = Await(*this, [&](kube::Client::Done done) {
+    client_->Get(kube::kLeases, {kManagersNamespace, "koordinator-manager"}, std::move(done));
+  });
+  return lease.ok() && !kube::FindString(*lease, {"spec", "holderIdentity"}).empty();
 }
 
 Status LiveEnvironment::MakeNamespace() {

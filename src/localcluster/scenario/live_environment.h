@@ -44,6 +44,7 @@ class LiveEnvironment final : public Environment {
   };
 
   LiveEnvironment();
+  bool HasManager();
   void WaitForServiceAccount(const std::string& ns);
   Status DeleteNamespaces();
   Status Delete(const Made& made);

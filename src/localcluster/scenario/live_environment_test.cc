@@ -14,6 +14,7 @@ std::string WhyItNeedsItsOwn(const std::string& text) {
 
 TEST(NeedsOwnCluster, WhatALiveClusterCanDoRunsThere) {
   EXPECT_EQ(WhyItNeedsItsOwn("config: {seed: 3}\n"), "");
+  EXPECT_EQ(WhyItNeedsItsOwn("config: {manager: {}}\n"), "");
   EXPECT_EQ(WhyItNeedsItsOwn("when: [advance: 1m, advance: 1m]\n"), "");
 }
 
@@ -27,8 +28,19 @@ TEST(NeedsOwnCluster, ComponentsOfALiveClusterAreConfigured) {
             "it configures the scheduler; a live cluster's runs already");
   EXPECT_EQ(WhyItNeedsItsOwn("config: {descheduler: {}}\n"),
             "it configures the descheduler; a live cluster's runs already");
-  EXPECT_EQ(WhyItNeedsItsOwn("config: {manager: {}}\n"),
-            "it wants a manager of its own; a live cluster's runs already");
+  EXPECT_EQ(WhyItNeedsItsOwn("config: {manager: {flags: [--trust-pod-annotations]}}\n"),
+            "it configures the manager; a live cluster's runs already");
+}
+
+TEST(NeedsOwnCluster, TheManagersNamespaceIsLeftAlone) {
+  for (const char* text :
+       {"given: [{kind: Namespace, metadata: {name: koordinator-system}}]\n",
+        "given: [{kind: ConfigMap, metadata: {name: c, namespace: koordinator-system}}]\n",
+        "when: [create: {kind: Pod, metadata: {name: p, namespace: koordinator-system}}]\n",
+        "when: [delete: {kind: Pod, name: p, namespace: koordinator-system}]\n"}) {
+    EXPECT_EQ(WhyItNeedsItsOwn(std::string("config: {manager: {}}\n") + text),
+              "it changes koordinator-system, where a live cluster's manager lives");
+  }
 }
 
 }  // namespace

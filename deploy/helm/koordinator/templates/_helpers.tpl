@@ -18,7 +18,8 @@
 {{- define "koordinator.adjust" -}}
 {{- $pod := .workload.spec.template.spec }}
 {{- $container := index $pod.containers 0 }}
-{{- $_ := set $container "image" (include "koordinator.image" (dict "root" .root "image" .values.image)) }}
+{{- $image := include "koordinator.image" (dict "root" .root "image" .values.image) }}
+{{- range concat $pod.containers ($pod.initContainers | default list) }}{{ $_ := set . "image" $image }}{{ end }}
 {{- $_ := set $container "resources" .values.resources }}
 {{- with .root.Values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end }}
 {{- if .values.hostNetwork }}{{ $_ := set $pod "hostNetwork" true }}{{ end }}

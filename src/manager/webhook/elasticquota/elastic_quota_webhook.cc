@@ -90,8 +90,12 @@ Status Judge(const Request& request, ClusterView& view) {
       ASSIGN_OR_RETURN(const ElasticQuota after, DecodeQuota(request.object));
       return view.quotas().Update(before, after, pods, remember);
     }
-    case Operation::kDelete:
-      return view.quotas().Delete(request.name, pods, remember);
+    case Operation::kDelete: {
+      // Not by the name of the request: that is empty for each object of a deleted collection,
+      // which is how a namespace is emptied.
+      ASSIGN_OR_RETURN(const ElasticQuota quota, DecodeQuota(request.old_object));
+      return view.quotas().Delete(quota.metadata.name, pods, remember);
+    }
     case Operation::kConnect:
       return absl::OkStatus();
   }

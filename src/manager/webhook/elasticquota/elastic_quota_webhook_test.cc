@@ -104,6 +104,11 @@ TEST_F(ElasticQuotaWebhookTest, JudgesAndRemembers) {
   view_.pods.clear();
   EXPECT_EQ(Validate(QuotaRequest(Operation::kDelete, "", kQuota)), "");
   EXPECT_EQ(Validate(QuotaRequest(Operation::kDelete, "", kQuota)), "not found quota:q");
+
+  ASSERT_EQ(Validate(QuotaRequest(Operation::kCreate, kQuota)), "");
+  Request collection = QuotaRequest(Operation::kDelete, "", kQuota);
+  collection.name.clear();
+  EXPECT_EQ(Validate(collection), "");
 }
 
 TEST_F(ElasticQuotaWebhookTest, LeavesOtherObjectsAlone) {
