@@ -12,8 +12,8 @@
 #include "koordlet/testing/test_pod.h"
 #include "kube/client/in_process_transport.h"
 #include "kube/resources.h"
-#include "kube/yaml.h"
 #include "localcluster/cluster/local_cluster.h"
+#include "localcluster/cluster/object_testing.h"
 #include "localcluster/cluster/permissions_testing.h"
 
 namespace koord::localcluster {
@@ -70,7 +70,7 @@ class KoordletInClusterTest : public testing::Test {
   Json Create(const kube::Resource& resource, const std::string& ns, const std::string& yaml) {
     Json created;
     bool done = false;
-    cluster_->client().Create(resource, ns, *kube::ParseYaml(yaml), {},
+    cluster_->client().Create(resource, ns, ObjectFromYaml(resource, yaml), {},
                               [&](const StatusOr<Json>& answer) {
                                 EXPECT_TRUE(answer.ok()) << Message(answer.status());
                                 if (answer.ok()) created = *answer;

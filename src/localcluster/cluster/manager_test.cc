@@ -13,6 +13,7 @@
 #include "kube/yaml.h"
 #include "localcluster/cluster/local_cluster.h"
 #include "localcluster/cluster/manager_manifests.h"
+#include "localcluster/cluster/object_testing.h"
 #include "localcluster/cluster/permissions_testing.h"
 #include "manager/app/manager_app.h"
 #include "manager/program/manager_options.h"
@@ -72,7 +73,7 @@ class ManagerTest : public testing::Test {
   }
   void Create(const kube::Resource& resource, const std::string& ns, const std::string& yaml) {
     Await([&](kube::Client::Done done) {
-      cluster_->client().Create(resource, ns, *kube::ParseYaml(yaml), {}, std::move(done));
+      cluster_->client().Create(resource, ns, ObjectFromYaml(resource, yaml), {}, std::move(done));
     });
   }
   void Patch(const kube::Resource& resource, const kube::ObjectKey& key, const std::string& json,

@@ -9,6 +9,7 @@
 #include "kube/resources.h"
 #include "kube/yaml.h"
 #include "localcluster/cluster/local_cluster.h"
+#include "localcluster/cluster/object_testing.h"
 
 namespace koord::localcluster {
 namespace {
@@ -47,7 +48,7 @@ class SimulatedKoordletTest : public testing::Test {
 
   void Create(const kube::Resource& resource, const std::string& ns, const std::string& yaml) {
     bool done = false;
-    cluster_->client().Create(resource, ns, *kube::ParseYaml(yaml), {},
+    cluster_->client().Create(resource, ns, ObjectFromYaml(resource, yaml), {},
                               [&](const StatusOr<Json>& answer) {
                                 EXPECT_TRUE(answer.ok()) << Message(answer.status());
                                 done = true;
