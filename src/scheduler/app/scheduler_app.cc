@@ -1,5 +1,9 @@
 #include "scheduler/app/scheduler_app.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "scheduler/extender/extender_settings.h"
 #include "scheduler/registry/plugin_registry.h"
 #include "scheduler/service/scheduler_service.h"
 
@@ -33,6 +37,7 @@ Status SchedulerApp::MakeScheduler() {
   const SchedulerConfiguration& configuration = options_.configuration;
   ASSIGN_OR_RETURN(ExpandedPlugins expanded, ExpandPlugins(configuration, BuiltInPlugins()));
   warnings_ = std::move(expanded.warnings);
+  std::ranges::move(WarningsAbout(configuration.extenders), std::back_inserter(warnings_));
   Scheduler::Options options{
       .seed = options_.seed,
       .queue = {.backoff = {std::chrono::seconds(configuration.pod_initial_backoff_seconds),
