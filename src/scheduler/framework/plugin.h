@@ -233,9 +233,13 @@ class PostBindPlugin : public virtual Plugin {
 
 // ---- When no node is left
 
+// The slot of no plugin: an extender has refused the row.
+inline constexpr uint32_t kExtenderSlot = std::numeric_limits<uint32_t>::max();
+inline constexpr std::string_view kExtenderName = "Extender";
+
 // Why one row fell out: the first rejection in profile order.
 struct RowDiagnosis {
-  uint32_t plugin = 0;  // slot
+  uint32_t plugin = 0;  // slot, or kExtenderSlot
   RowVerdict verdict;   // success: it did not, or was not looked at
   uint8_t pass = 0;     // 1: not because of pods that are promised the node
 };

@@ -105,6 +105,8 @@ DryRun TryNode(PodQuery& query, NodeRow row, const NodeTable& nodes, DisruptionB
       if (violating[i] == first) reprieve(i);
     }
   }
+  // It is not for lack of room: somebody has refused the node whom evictions do not move.
+  if (victims.empty()) return {{}, RowVerdict::Unresolvable(no_victims)};
   return {CostOf(std::move(victims), violations), {}};
 }
 
