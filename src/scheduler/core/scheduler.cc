@@ -282,7 +282,7 @@ void Scheduler::OnDecided(Runtime& runtime, std::shared_ptr<Attempt> attempt,
   observer().OnDecided(*attempt, runtime.pipeline(), decision, loop_.clock().Now(), took);
   attempt->point_started = decided;
   if (decision.placed()) return Place(runtime, std::move(attempt), decision.row);
-  OnUnfit(runtime, *attempt, decision, extenders);
+  OnUnfit(runtime, std::move(attempt), decision, extenders);
 }
 
 // ---- A pod that extenders are asked about
@@ -499,15 +499,62 @@ void Scheduler::GiveBackIfGone(const PodPtr& pod) {
 
 // ---- A pod without
 
-void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& decision,
-                        const Extenders::Answer* extenders) {
+bool Scheduler::AskToEvict(Runtime& runtime, const std::shared_ptr<Attempt>& attempt,
+                           const Decision& decision, const Extenders::Answer* extenders,
+                           const Diagnosis& diagnosis) {
+  if (options_.extenders == nullptr || !options_.extenders->HaveASayInEvictionsFor(*attempt->pod)) {
+    return false;
+  }
+  PodQuery& query = runtime.pipeline().QueryFor(attempt->shape).query();
+  for (PostFilterPlugin* plugin : runtime.plugins().post_filter) {
+    std::vector<EvictionPlan> plans = plugin->Plans(*attempt, query, diagnosis);
+    if (plans.empty()) continue;
+    asking_ = true;
+    auto said = extenders == nullptr ? std::optional<Extenders::Answer>() : *extenders;
+    options_.extenders->AskToEvict(
+        attempt->pod, std::move(plans),
+        [this](std::string_view node, std::string_view uid) {
+          const PodInfo* pod = ledger_.Find(uid);
+          const auto row = ledger_.nodes().Find(node);
+          return pod != nullptr && row == pod->row ? pod->pod : nullptr;
+        },
+        scope_.Wrap([this, &runtime, attempt, decision, plugin,
+                     said = std::move(said)](StatusOr<std::vector<EvictionPlan>> left) {
+          asking_ = false;
+          const Agreed agreed{plugin, std::move(left)};
+          OnUnfit(runtime, attempt, decision, said ? &*said : nullptr, &agreed);
+          Wake();
+        }));
+    return true;
+  }
+  return false;
+}
+
+PostFilterResult Scheduler::RunPostFilter(PostFilterPlugin& plugin, Runtime& runtime,
+                                          Attempt& attempt, const Diagnosis& diagnosis,
+                                          const Agreed* agreed) {
+  if (agreed == nullptr || agreed->plugin != &plugin) {
+    PodQuery& query = runtime.pipeline().QueryFor(attempt.shape).query();
+    return plugin.PostFilter(attempt, query, diagnosis);
+  }
+  if (!agreed->plans.ok()) return {Verdict::Error(std::string(Message(agreed->plans.status())))};
+  // Nobody is evicted for a pod that is gone, nor by a scheduler that does not lead any more.
+  if (!running_ || !pending_.contains(attempt.pod->metadata.uid)) {
+    return {Verdict::Unschedulable("")};
+  }
+  return plugin.Choose(attempt, *agreed->plans);
+}
+
+void Scheduler::OnUnfit(Runtime& runtime, std::shared_ptr<Attempt> attempt,
+                        const Decision& decision, const Extenders::Answer* extenders,
+                        const Agreed* agreed) {
   if (!decision.verdict.rejected()) {
-    return Fail(runtime, attempt, {decision.verdict, decision.verdict.Message()});
+    return Fail(runtime, *attempt, {decision.verdict, decision.verdict.Message()});
   }
   if (decision.no_nodes) {
-    return Fail(runtime, attempt, {decision.verdict, decision.verdict.Message()});
+    return Fail(runtime, *attempt, {decision.verdict, decision.verdict.Message()});
   }
-  Diagnosis diagnosis = runtime.pipeline().Diagnose(*attempt.pod, attempt.shape);
+  Diagnosis diagnosis = runtime.pipeline().Diagnose(*attempt->pod, attempt->shape);
   std::vector<RowDiagnosis> with_refused;
   if (extenders != nullptr) {
     with_refused = WithRefused(diagnosis.rows, *extenders);
@@ -526,7 +573,7 @@ void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& deci
         const std::string message = fmt::format("running \"{}\" filter plugin: {}",
                                                 runtime.plugins().plugins[row.plugin]->name(),
                                                 reasons_.TextOf(row.verdict.reasons.front()));
-        return Fail(runtime, attempt, {Verdict::Error(message), message});
+        return Fail(runtime, *attempt, {Verdict::Error(message), message});
       }
       if (!row.verdict.ok()) slots.insert(row.plugin);
     }
@@ -535,12 +582,12 @@ void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& deci
       failure.rejected_by.push_back({std::string(runtime.plugins().NameOfSlot(slot))});
     }
   }
-  attempt.point_started = loop_.clock().Steady();
+  if (agreed == nullptr && AskToEvict(runtime, attempt, decision, extenders, diagnosis)) return;
+  attempt->point_started = loop_.clock().Steady();
   Code post_filter = Code::kUnschedulable;
   std::vector<std::string> post_filter_messages;
-  PodQuery& query = runtime.pipeline().QueryFor(attempt.shape).query();
   for (PostFilterPlugin* plugin : runtime.plugins().post_filter) {
-    PostFilterResult result = plugin->PostFilter(attempt, query, diagnosis);
+    PostFilterResult result = RunPostFilter(*plugin, runtime, *attempt, diagnosis, agreed);
     if (result.nominated_node) failure.nominated_node = std::move(result.nominated_node);
     if (!result.verdict.ok() && !result.verdict.Message().empty()) {
       post_filter_messages.push_back(result.verdict.Message());
@@ -549,14 +596,14 @@ void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& deci
     if (post_filter != Code::kUnschedulable) break;
   }
   if (!runtime.plugins().post_filter.empty()) {
-    EndPoint(CyclePoint::kPostFilter, attempt, post_filter);
+    EndPoint(CyclePoint::kPostFilter, *attempt, post_filter);
   }
   const PostFilterOutcome outcome{
       .message = fmt::format("{}", fmt::join(post_filter_messages, ", ")),
       .nominated_node = failure.nominated_node.value_or("")};
-  observer().OnUnfit(attempt, runtime.pipeline(), diagnosis, outcome);
+  observer().OnUnfit(*attempt, runtime.pipeline(), diagnosis, outcome);
   failure.message = FitErrorMessage(diagnosis, reasons_, outcome.message);
-  Fail(runtime, attempt, std::move(failure));
+  Fail(runtime, *attempt, std::move(failure));
 }
 
 void Scheduler::Fail(Runtime& runtime, const Attempt& attempt, Failure failure) {

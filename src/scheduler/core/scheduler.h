@@ -131,8 +131,20 @@ class Scheduler {
   Verdict StillWanted(const Attempt& attempt) const;
 
   // A pod that fits nowhere, and one that failed in any other way.
-  void OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& decision,
-               const Extenders::Answer* extenders);
+  // What extenders have agreed to that a plugin evicts.
+  struct Agreed {
+    PostFilterPlugin* plugin;
+    StatusOr<std::vector<EvictionPlan>> plans;
+  };
+  void OnUnfit(Runtime& runtime, std::shared_ptr<Attempt> attempt, const Decision& decision,
+               const Extenders::Answer* extenders, const Agreed* agreed = nullptr);
+  // False if there is nothing to ask: nobody has a say, or nobody would be evicted. Otherwise
+  // OnUnfit is called again with what they say.
+  bool AskToEvict(Runtime& runtime, const std::shared_ptr<Attempt>& attempt,
+                  const Decision& decision, const Extenders::Answer* extenders,
+                  const Diagnosis& diagnosis);
+  PostFilterResult RunPostFilter(PostFilterPlugin& plugin, Runtime& runtime, Attempt& attempt,
+                                 const Diagnosis& diagnosis, const Agreed* agreed);
   // Rows of the diagnosis with what extenders have refused.
   std::vector<RowDiagnosis> WithRefused(std::span<const RowDiagnosis> rows,
                                         const Extenders::Answer& extenders);

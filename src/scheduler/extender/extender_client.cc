@@ -155,6 +155,63 @@ StatusOr<ExtenderClient::Scores> ExtenderClient::ReadScores(const Json& answer) 
   return scores;
 }
 
+void ExtenderClient::Preempt(const kube::Pod& pod, const std::vector<EvictionPlan>& plans,
+                             FindPod find, Done<std::vector<EvictionPlan>> done) {
+  json::object nodes;
+  for (const EvictionPlan& plan : plans) {
+    json::array victims;
+    for (const auto& victim : plan.victims) {
+      victims.push_back(settings_.node_cache_capable
+                            ? Json(json::object{{"UID", victim->metadata.uid}})
+                            : kube::Encode(*victim));
+    }
+    nodes[plan.node] =
+        json::object{{"Pods", std::move(victims)}, {"NumPDBViolations", plan.violations}};
+  }
+  json::object args{{"Pod", kube::Encode(pod)},
+                    {"NodeNameToVictims", nullptr},
+                    {"NodeNameToMetaVictims", nullptr}};
+  args[settings_.node_cache_capable ? "NodeNameToMetaVictims" : "NodeNameToVictims"] =
+      std::move(nodes);
+  Send(settings_.preempt_verb, args,
+       [this, find = std::move(find), done = std::move(done)](StatusOr<Json> answer) mutable {
+         if (!answer.ok()) return done(std::move(answer).status());
+         done(ReadPlans(*answer, find));
+       });
+}
+
+StatusOr<std::vector<EvictionPlan>> ExtenderClient::ReadPlans(const Json& answer,
+                                                              const FindPod& find) const {
+  std::vector<EvictionPlan> plans;
+  const Json* nodes = Member(answer, "NodeNameToMetaVictims");
+  if (nodes == nullptr || !nodes->is_object()) return plans;
+  for (const auto& [node, victims] : nodes->get_object()) {
+    EvictionPlan plan{.node = std::string(node)};
+    if (const Json* violations = Member(victims, "NumPDBViolations")) {
+      plan.violations = violations->is_int64() ? violations->get_int64() : 0;
+    }
+    if (const json::array* pods = List(Member(victims, "Pods"))) {
+      for (const Json& pod : *pods) {
+        const std::string_view uid = Text(Member(pod, "UID"));
+        auto victim = find(plan.node, uid);
+        if (victim == nullptr) {
+          return Internal(
+              "extender: {} claims to preempt pod (UID: {}) on node: {}, but the pod is not found "
+              "on that node",
+              url(), Quote(uid, 64), Quote(plan.node, 64));
+        }
+        plan.victims.push_back(std::move(victim));
+      }
+    }
+    if (plan.victims.empty() && settings_.ignorable) continue;
+    if (plan.victims.empty()) {
+      return Internal("expected at least one victim pod on node {}", Quote(plan.node, 64));
+    }
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
 void ExtenderClient::Bind(const kube::Pod& pod, std::string_view node,
                           absl::AnyInvocable<void(Status)> done) {
   const json::object args{{"PodName", pod.metadata.name},

@@ -1,6 +1,7 @@
 #pragma once
 #include <absl/functional/any_invocable.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
 #include "scheduler/config/scheduler_configuration.h"
+#include "scheduler/framework/plugin.h"
 
 namespace koord::scheduler {
 
@@ -43,6 +45,7 @@ class ExtenderClient {
 
   bool filters() const { return !settings_.filter_verb.empty(); }
   bool prioritizes() const { return !settings_.prioritize_verb.empty(); }
+  bool preempts() const { return !settings_.preempt_verb.empty(); }
   bool binds() const { return !settings_.bind_verb.empty(); }
   bool ignorable() const { return settings_.ignorable; }
   const std::string& url() const { return settings_.url_prefix; }
@@ -55,12 +58,20 @@ class ExtenderClient {
   // What to add to the totals of nodes.
   using Scores = StringMap<int64_t>;
   void Prioritize(const kube::Pod& pod, const ExtenderNodes& nodes, Done<Scores> done);
+  // What is left of the plans, with victims of the extender's choice. `find` knows the pods of a
+  // node by uid.
+  using FindPod =
+      std::function<std::shared_ptr<const kube::Pod>(std::string_view node, std::string_view uid)>;
+  void Preempt(const kube::Pod& pod, const std::vector<EvictionPlan>& plans, FindPod find,
+               Done<std::vector<EvictionPlan>> done);
   void Bind(const kube::Pod& pod, std::string_view node, absl::AnyInvocable<void(Status)> done);
 
  private:
   kube::Json Args(const kube::Pod& pod, const ExtenderNodes& nodes) const;
   StatusOr<ExtenderFilterResult> ReadFilterResult(const kube::Json& answer,
                                                   const StringSet& shown) const;
+  StatusOr<std::vector<EvictionPlan>> ReadPlans(const kube::Json& answer,
+                                                const FindPod& find) const;
   StatusOr<Scores> ReadScores(const kube::Json& answer) const;
   void Send(const std::string& verb, const kube::Json& args, Done<kube::Json> done);
   StatusOr<kube::Json> ReadAnswer(const std::string& verb,

@@ -17,7 +17,7 @@ std::vector<std::string_view> NotHonoured(const Extender& extender, bool reachab
   };
   look("filterVerb", !reachable && !extender.filter_verb.empty());
   look("prioritizeVerb", !reachable && !extender.prioritize_verb.empty());
-  look("preemptVerb", !extender.preempt_verb.empty());
+  look("preemptVerb", !reachable && !extender.preempt_verb.empty());
   look("bindVerb", !reachable && !extender.bind_verb.empty());
   return names;
 }

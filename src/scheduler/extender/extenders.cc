@@ -89,6 +89,52 @@ void Extenders::ScoreBy(size_t next, std::shared_ptr<Round> round) {
       });
 }
 
+struct Extenders::Eviction {
+  std::shared_ptr<const kube::Pod> pod;
+  std::vector<EvictionPlan> plans;
+  ExtenderClient::FindPod find;
+  Agreed done;
+};
+
+bool Extenders::HaveASayInEvictionsFor(const kube::Pod& pod) const {
+  return std::ranges::any_of(
+      clients_, [&](const auto& each) { return each->preempts() && each->IsInterestedIn(pod); });
+}
+
+void Extenders::AskToEvict(std::shared_ptr<const kube::Pod> pod, std::vector<EvictionPlan> plans,
+                           ExtenderClient::FindPod find, Agreed done) {
+  AgreeBy(0, std::make_shared<Eviction>(Eviction{.pod = std::move(pod),
+                                                 .plans = std::move(plans),
+                                                 .find = std::move(find),
+                                                 .done = std::move(done)}));
+}
+
+void Extenders::AgreeBy(size_t next, std::shared_ptr<Eviction> eviction) {
+  const auto asks = [&](const auto& each) {
+    return each->preempts() && each->IsInterestedIn(*eviction->pod);
+  };
+  while (next < clients_.size() && !asks(clients_[next])) ++next;
+  if (next == clients_.size() || eviction->plans.empty()) {
+    return eviction->done(std::move(eviction->plans));
+  }
+  Eviction& state = *eviction;
+  clients_[next]->Preempt(
+      *state.pod, state.plans, state.find,
+      [this, next,
+       eviction = std::move(eviction)](StatusOr<std::vector<EvictionPlan>> left) mutable {
+        const ExtenderClient& client = *clients_[next];
+        if (left.ok()) {
+          eviction->plans = *std::move(left);
+        } else if (client.ignorable()) {
+          LOG_INFO("Skipped extender as it returned error and has ignorable flag set",
+                   {"extender", client.url()}, {"err", Message(left.status())});
+        } else {
+          return eviction->done(std::move(left).status());
+        }
+        AgreeBy(next + 1, std::move(eviction));
+      });
+}
+
 void Extenders::Bind(const kube::Pod& pod, std::string_view node,
                      absl::AnyInvocable<void(Verdict)> done) {
   // The configuration has one binder at most.

@@ -31,6 +31,12 @@ class Extenders {
   using Asked = absl::AnyInvocable<void(StatusOr<Answer>)>;
   void Ask(std::shared_ptr<const kube::Pod> pod, ExtenderNodes nodes, Asked done);
 
+  // Somebody has a say in who is evicted for this pod.
+  bool HaveASayInEvictionsFor(const kube::Pod& pod) const;
+  using Agreed = absl::AnyInvocable<void(StatusOr<std::vector<EvictionPlan>>)>;
+  void AskToEvict(std::shared_ptr<const kube::Pod> pod, std::vector<EvictionPlan> plans,
+                  ExtenderClient::FindPod find, Agreed done);
+
   // Skip: no extender binds this pod.
   void Bind(const kube::Pod& pod, std::string_view node, absl::AnyInvocable<void(Verdict)> done);
 
@@ -39,6 +45,8 @@ class Extenders {
 
   void FilterBy(size_t next, std::shared_ptr<Round> round);
   void ScoreBy(size_t next, std::shared_ptr<Round> round);
+  struct Eviction;
+  void AgreeBy(size_t next, std::shared_ptr<Eviction> eviction);
   static void Narrow(ExtenderFilterResult result, Answer& answer);
 
   std::vector<std::unique_ptr<ExtenderClient>> clients_;
