@@ -56,13 +56,16 @@ StatusOr<std::unique_ptr<scheduler::SchedulerApp>> MakeLocalScheduler(
     EventLoop& loop, kube::Client& client, component::ComponentApi& api, uint64_t seed,
     std::optional<scheduler::SchedulerConfiguration> configuration,
     scheduler::ClusterFeed::Lent lent) {
-  return scheduler::SchedulerApp::Make(
+  auto app = scheduler::SchedulerApp::Make(
       loop, client,
       {.configuration = configuration ? std::move(*configuration) : LocalSchedulerConfiguration(),
        .gates = scheduler::SchedulerFeatureGates(),
        .seed = seed,
        .api = &api,
        .lent = lent});
+  if (!app.ok()) return app;
+  for (const std::string& warning : (*app)->warnings()) LOG_WARNING(warning);
+  return app;
 }
 
 }  // namespace koord::localcluster

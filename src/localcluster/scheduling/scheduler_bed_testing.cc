@@ -37,11 +37,18 @@ void HoldingTransport::Lose() {
   for (auto& [done, answer] : std::exchange(held_, {})) done(Unavailable("connection reset"));
 }
 
-SchedulerBed::SchedulerBed() {
+SchedulerBed::SchedulerBed(std::optional<scheduler::Extender> settings,
+                           kube::HttpHandler* extender) {
   simulation::InstallNodeMetrics(server);
-  auto made = scheduler::SchedulerApp::Make(server.loop, client,
-                                            {.configuration = LocalSchedulerConfiguration(),
-                                             .gates = scheduler::SchedulerFeatureGates()});
+  scheduler::SchedulerApp::Options options{.configuration = LocalSchedulerConfiguration(),
+                                           .gates = scheduler::SchedulerFeatureGates()};
+  if (settings) options.configuration.extenders.push_back(*std::move(settings));
+  if (extender != nullptr) {
+    options.connect = [this, extender](const kube::ClientConfig&) {
+      return std::make_shared<kube::InProcessTransport>(server.loop, *extender);
+    };
+  }
+  auto made = scheduler::SchedulerApp::Make(server.loop, client, std::move(options));
   EXPECT_TRUE(made.ok()) << Message(made.status());
   app = std::move(*made);
   app->Watch();

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,7 +38,9 @@ class HoldingTransport final : public kube::Transport {
 struct SchedulerBed {
   static constexpr char kPods[] = "/api/v1/namespaces/default/pods";
 
-  SchedulerBed();
+  // With an extender, where there is one: it is reached through `extender` whatever its address.
+  explicit SchedulerBed(std::optional<scheduler::Extender> settings = {},
+                        kube::HttpHandler* extender = nullptr);
 
   void Create(const std::string& target, const kube::Json& object);
   void AddPriorityClass(std::string_view name, int64_t value);

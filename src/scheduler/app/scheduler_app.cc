@@ -1,5 +1,9 @@
 #include "scheduler/app/scheduler_app.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "scheduler/extender/extender_settings.h"
 #include "scheduler/registry/plugin_registry.h"
 #include "scheduler/service/scheduler_service.h"
 
@@ -14,6 +18,7 @@ SchedulerApp::SchedulerApp(EventLoop& loop, kube::Client& client, Options option
           client, {.component = "koord-scheduler", .host = {}, .seed = options_.seed})),
       problems_(loop.clock(), options_.may_write) {
   problems_.Use(*recorder_);
+  LeaveToExtenders(options_.configuration);
 }
 
 StatusOr<std::unique_ptr<SchedulerApp>> SchedulerApp::Make(EventLoop& loop, kube::Client& client,
@@ -33,6 +38,9 @@ Status SchedulerApp::MakeScheduler() {
   const SchedulerConfiguration& configuration = options_.configuration;
   ASSIGN_OR_RETURN(ExpandedPlugins expanded, ExpandPlugins(configuration, BuiltInPlugins()));
   warnings_ = std::move(expanded.warnings);
+  std::ranges::move(WarningsAbout(configuration.extenders, options_.connect != nullptr),
+                    std::back_inserter(warnings_));
+  ASSIGN_OR_RETURN(std::unique_ptr<Extenders> extenders, MakeExtenders());
   Scheduler::Options options{
       .seed = options_.seed,
       .queue = {.backoff = {std::chrono::seconds(configuration.pod_initial_backoff_seconds),
@@ -40,6 +48,7 @@ Status SchedulerApp::MakeScheduler() {
                 .flush_after = options_.flush_after},
       .observer = &observers_,
       .may_write = options_.may_write,
+      .extenders = std::move(extenders),
       .check_owner_before_binding = options_.gates.Enabled("DynamicSchedulerCheck")};
   if (metrics_ != nullptr) {
     options.queue.on_incoming = [this](std::string_view pool, std::string_view event) {
@@ -60,6 +69,20 @@ Status SchedulerApp::MakeScheduler() {
   }
   ASSIGN_OR_RETURN(scheduler_, Scheduler::Make(loop_, client_, std::move(options)));
   return absl::OkStatus();
+}
+
+StatusOr<std::unique_ptr<Extenders>> SchedulerApp::MakeExtenders() const {
+  const std::vector<Extender>& configured = options_.configuration.extenders;
+  if (configured.empty() || options_.connect == nullptr) return nullptr;
+  std::vector<std::unique_ptr<ExtenderClient>> clients;
+  for (size_t i = 0; i < configured.size(); ++i) {
+    auto transport = options_.connect(ConnectionOf(configured[i]));
+    if (!transport.ok()) {
+      return InvalidArgument("extenders[{}]: {}", i, Message(transport.status()));
+    }
+    clients.push_back(std::make_unique<ExtenderClient>(configured[i], *std::move(transport)));
+  }
+  return std::make_unique<Extenders>(std::move(clients));
 }
 
 void SchedulerApp::MakeFeed() {

@@ -9,6 +9,8 @@
 #include "base/scope.h"
 #include "component/component_api.h"
 #include "kube/client/client.h"
+#include "kube/client/client_config.h"
+#include "kube/client/transport.h"
 #include "scheduler/app/problem_reporter.h"
 #include "scheduler/config/expand_plugins.h"
 #include "scheduler/config/load_configuration.h"
@@ -40,6 +42,10 @@ class SchedulerApp {
     // asked once the app is gone.
     component::ComponentApi* api = nullptr;
     ClusterFeed::Lent lent = {};
+    // How extenders are reached; null: not at all, and a warning says so.
+    using Connect =
+        std::function<StatusOr<std::shared_ptr<kube::Transport>>(const kube::ClientConfig&)>;
+    Connect connect = nullptr;
   };
 
   // Fails on a configuration that cannot be run, with all of its mistakes.
@@ -67,6 +73,7 @@ class SchedulerApp {
  private:
   SchedulerApp(EventLoop& loop, kube::Client& client, Options options);
   Status MakeScheduler();
+  StatusOr<std::unique_ptr<Extenders>> MakeExtenders() const;  // null: there are none
   void MakeFeed();
   void MakeObservers();
   void Serve(component::ComponentApi& api);

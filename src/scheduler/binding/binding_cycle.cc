@@ -18,11 +18,12 @@ Verdict At(std::string_view point, std::string_view plugin, Verdict verdict) {
 }  // namespace
 
 BindingCycle::BindingCycle(const PluginLineup& profile, PodPatcher& patcher,
-                           StillWanted still_wanted, PointDone point_done)
+                           StillWanted still_wanted, PointDone point_done, BindInstead bind_instead)
     : profile_(profile),
       patcher_(patcher),
       still_wanted_(std::move(still_wanted)),
-      point_done_(std::move(point_done)) {}
+      point_done_(std::move(point_done)),
+      bind_instead_(std::move(bind_instead)) {}
 
 void BindingCycle::Run(std::shared_ptr<Attempt> attempt, VerdictDone done) {
   if (Verdict verdict = still_wanted_(*attempt); !verdict.ok()) return done(std::move(verdict));
@@ -46,7 +47,7 @@ void BindingCycle::PreBind(std::shared_ptr<Attempt> attempt, size_t next, Verdic
 void BindingCycle::Patch(std::shared_ptr<Attempt> attempt, VerdictDone done) {
   if (!profile_.patches_pods) {
     point_done_(CyclePoint::kPreBind, *attempt, Code::kSuccess);
-    return Bind(std::move(attempt), 0, std::move(done));
+    return BindSomehow(std::move(attempt), std::move(done));
   }
   const Attempt& state = *attempt;
   patcher_.Patch(
@@ -56,7 +57,18 @@ void BindingCycle::Patch(std::shared_ptr<Attempt> attempt, VerdictDone done) {
           return done(At("PreBindExtension", PodPatcher::kPlugin, std::move(verdict)));
         }
         if (Verdict wanted = still_wanted_(*attempt); !wanted.ok()) return done(std::move(wanted));
-        Bind(std::move(attempt), 0, std::move(done));
+        BindSomehow(std::move(attempt), std::move(done));
+      });
+}
+
+void BindingCycle::BindSomehow(std::shared_ptr<Attempt> attempt, VerdictDone done) {
+  if (!bind_instead_) return Bind(std::move(attempt), 0, std::move(done));
+  const Attempt& state = *attempt;
+  bind_instead_(
+      state, [this, attempt = std::move(attempt), done = std::move(done)](Verdict verdict) mutable {
+        if (verdict.code == Code::kSkip) return Bind(std::move(attempt), 0, std::move(done));
+        point_done_(CyclePoint::kBind, *attempt, verdict.code);
+        done(std::move(verdict));
       });
 }
 

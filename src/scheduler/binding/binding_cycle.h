@@ -9,7 +9,8 @@
 namespace koord::scheduler {
 
 // From the chosen node to the bound pod: PreBind plugins one after the other, one patch with what
-// they decided, then the first Bind plugin that does not pass. Ends with success or with what to
+// they decided, then whoever binds instead of the plugins, or the first Bind plugin that does not
+// pass. Ends with success or with what to
 // report; nothing is undone here.
 class BindingCycle {
  public:
@@ -19,20 +20,25 @@ class BindingCycle {
   // Told when all plugins of a point have spoken, or one of them has failed.
   using PointDone = std::function<void(CyclePoint, Attempt&, Code)>;
 
+  // Asked before the Bind plugins; what it does not skip, they do not see.
+  using BindInstead = std::function<void(const Attempt&, VerdictDone)>;
+
   BindingCycle(const PluginLineup& profile, PodPatcher& patcher, StillWanted still_wanted,
-               PointDone point_done);
+               PointDone point_done, BindInstead bind_instead = nullptr);
 
   void Run(std::shared_ptr<Attempt> attempt, VerdictDone done);
 
  private:
   void PreBind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDone done);
   void Patch(std::shared_ptr<Attempt> attempt, VerdictDone done);
+  void BindSomehow(std::shared_ptr<Attempt> attempt, VerdictDone done);
   void Bind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDone done);
 
   const PluginLineup& profile_;
   PodPatcher& patcher_;
   const StillWanted still_wanted_;
   const PointDone point_done_;
+  const BindInstead bind_instead_;
 };
 
 }  // namespace koord::scheduler

@@ -87,7 +87,12 @@ Status Scheduler::MakeRuntimes() {
     auto pipeline = std::make_unique<Pipeline>(*plugins, ledger_, nominated_, order_, random_);
     auto binding = std::make_unique<BindingCycle>(
         *plugins, patcher_, [this](const Attempt& attempt) { return StillWanted(attempt); },
-        [this](CyclePoint point, Attempt& attempt, Code code) { EndPoint(point, attempt, code); });
+        [this](CyclePoint point, Attempt& attempt, Code code) { EndPoint(point, attempt, code); },
+        options_.extenders == nullptr
+            ? BindingCycle::BindInstead()
+            : [this](const Attempt& attempt, VerdictDone done) {
+                options_.extenders->Bind(*attempt.pod, attempt.node, std::move(done));
+              });
     by_name_.emplace(plugins->name, runtime.get());
     runtime->Set(std::move(plugins), std::move(pipeline), std::move(binding));
     runtimes_.push_back(std::move(runtime));
@@ -219,11 +224,11 @@ void Scheduler::EndPoint(CyclePoint point, Attempt& attempt, Code code) {
 }
 
 bool Scheduler::idle() const {
-  return queue_->counts().active == 0 && binding_.empty() && !turn_posted_;
+  return queue_->counts().active == 0 && binding_.empty() && !turn_posted_ && !asking_;
 }
 
 void Scheduler::Wake() {
-  if (!running_ || turn_posted_) return;
+  if (!running_ || turn_posted_ || asking_) return;
   turn_posted_ = true;
   loop_.Post(scope_.Wrap([this] { RunTurn(); }));
 }
@@ -231,7 +236,7 @@ void Scheduler::Wake() {
 void Scheduler::RunTurn() {
   turn_posted_ = false;
   const SteadyTime end = loop_.clock().Steady() + kTurn;
-  for (int i = 0; i < kPodsATurn && running_; ++i) {
+  for (int i = 0; i < kPodsATurn && running_ && !asking_; ++i) {
     const auto queued = queue_->Pop();
     if (!queued) return;  // the queue calls Wake
     TryPod(*queued);
@@ -261,15 +266,87 @@ void Scheduler::TryPod(const QueuedPod& queued) {
                                                    .queued = queued.timestamp,
                                                    .started = began});
   observer().OnStarted(*attempt);
-  const WallTime now = loop_.clock().Now();
-  runtime->pipeline().BeginCycle(now);
+  runtime->pipeline().BeginCycle(loop_.clock().Now());
+  if (options_.extenders != nullptr && options_.extenders->AreInterestedIn(pod)) {
+    return AskExtenders(*runtime, std::move(attempt));
+  }
   const Decision decision = runtime->pipeline().Decide(pod, attempt->shape);
+  OnDecided(*runtime, std::move(attempt), decision);
+}
+
+void Scheduler::OnDecided(Runtime& runtime, std::shared_ptr<Attempt> attempt,
+                          const Decision& decision, const Extenders::Answer* extenders) {
   const SteadyTime decided = loop_.clock().Steady();
-  observer().OnPoint(CyclePoint::kFilter, *attempt, decision.verdict.code, decided - began);
-  observer().OnDecided(*attempt, runtime->pipeline(), decision, now, decided - began);
+  const Duration took = decided - attempt->started;
+  observer().OnPoint(CyclePoint::kFilter, *attempt, decision.verdict.code, took);
+  observer().OnDecided(*attempt, runtime.pipeline(), decision, loop_.clock().Now(), took);
   attempt->point_started = decided;
-  if (decision.placed()) return Place(*runtime, std::move(attempt), decision.row);
-  OnUnfit(*runtime, *attempt, decision);
+  if (decision.placed()) return Place(runtime, std::move(attempt), decision.row);
+  OnUnfit(runtime, std::move(attempt), decision, extenders);
+}
+
+// ---- A pod that extenders are asked about
+
+void Scheduler::AskExtenders(Runtime& runtime, std::shared_ptr<Attempt> attempt) {
+  Pipeline& pipeline = runtime.pipeline();
+  ExtenderNodes nodes;
+  for (const NodeRow row : pipeline.Candidates(*attempt->pod, attempt->shape)) {
+    nodes.push_back(ledger_.nodes().shared_node(row));
+  }
+  if (nodes.empty()) {
+    const Decision decision = pipeline.Decide(*attempt->pod, attempt->shape);
+    return OnDecided(runtime, std::move(attempt), decision);
+  }
+  asking_ = true;
+  const PodPtr pod = attempt->pod;
+  options_.extenders->Ask(pod, std::move(nodes),
+                          scope_.Wrap([this, &runtime, attempt = std::move(attempt)](
+                                          StatusOr<Extenders::Answer> answer) mutable {
+                            asking_ = false;
+                            OnAnswered(runtime, std::move(attempt), std::move(answer));
+                            Wake();
+                          }));
+}
+
+void Scheduler::OnAnswered(Runtime& runtime, std::shared_ptr<Attempt> attempt,
+                           StatusOr<Extenders::Answer> answer) {
+  const auto fail = [&](std::string message) {
+    Fail(runtime, *attempt, {Verdict::Error(message), message});
+  };
+  if (!answer.ok()) return fail(std::string(Message(answer.status())));
+  if (!running_) {
+    const std::string message = "the scheduler was stopped";
+    return Fail(runtime, *attempt, {Verdict::Error(message), message, {}, std::nullopt});
+  }
+  if (!pending_.contains(attempt->pod->metadata.uid)) return fail("the pod is gone");
+  std::vector<NodeRow> rows;
+  Pipeline::Bonus bonus;
+  for (const auto& node : answer->nodes) {
+    const std::string& name = node->metadata.name;
+    const auto row = ledger_.nodes().Find(name);
+    if (!row) continue;
+    rows.push_back(*row);
+    if (const auto score = answer->scores.find(name); score != answer->scores.end()) {
+      bonus.emplace(*row, score->second);
+    }
+  }
+  runtime.pipeline().BeginCycle(loop_.clock().Now());
+  const Decision decision =
+      runtime.pipeline().DecideWithin(*attempt->pod, attempt->shape, rows, bonus);
+  OnDecided(runtime, std::move(attempt), decision, &*answer);
+}
+
+std::vector<RowDiagnosis> Scheduler::WithRefused(std::span<const RowDiagnosis> rows,
+                                                 const Extenders::Answer& extenders) {
+  std::vector<RowDiagnosis> all(rows.begin(), rows.end());
+  for (const ExtenderFilterResult::Refused& refused : extenders.refused) {
+    const auto row = ledger_.nodes().Find(refused.node);
+    if (!row || *row >= all.size() || !all[*row].verdict.ok()) continue;
+    const ReasonId why = reasons_.Intern(refused.why);
+    all[*row] = {kExtenderSlot, refused.unresolvable ? RowVerdict::Unresolvable(why)
+                                                     : RowVerdict::Unschedulable(why)};
+  }
+  return all;
 }
 
 // ---- A pod with a node
@@ -422,14 +499,69 @@ void Scheduler::GiveBackIfGone(const PodPtr& pod) {
 
 // ---- A pod without
 
-void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& decision) {
+bool Scheduler::AskToEvict(Runtime& runtime, const std::shared_ptr<Attempt>& attempt,
+                           const Decision& decision, const Extenders::Answer* extenders,
+                           const Diagnosis& diagnosis) {
+  if (options_.extenders == nullptr || !options_.extenders->HaveASayInEvictionsFor(*attempt->pod)) {
+    return false;
+  }
+  PodQuery& query = runtime.pipeline().QueryFor(attempt->shape).query();
+  for (PostFilterPlugin* plugin : runtime.plugins().post_filter) {
+    std::vector<EvictionPlan> plans = plugin->Plans(*attempt, query, diagnosis);
+    if (plans.empty()) continue;
+    asking_ = true;
+    auto said = extenders == nullptr ? std::optional<Extenders::Answer>() : *extenders;
+    options_.extenders->AskToEvict(
+        attempt->pod, std::move(plans),
+        [this](std::string_view node, std::string_view uid) {
+          const PodInfo* pod = ledger_.Find(uid);
+          const auto row = ledger_.nodes().Find(node);
+          return pod != nullptr && row == pod->row ? pod->pod : nullptr;
+        },
+        scope_.Wrap([this, &runtime, attempt, decision, plugin,
+                     said = std::move(said)](StatusOr<std::vector<EvictionPlan>> left) {
+          asking_ = false;
+          const Agreed agreed{plugin, std::move(left)};
+          OnUnfit(runtime, attempt, decision, said ? &*said : nullptr, &agreed);
+          Wake();
+        }));
+    return true;
+  }
+  return false;
+}
+
+PostFilterResult Scheduler::RunPostFilter(PostFilterPlugin& plugin, Runtime& runtime,
+                                          Attempt& attempt, const Diagnosis& diagnosis,
+                                          const Agreed* agreed) {
+  if (agreed == nullptr || agreed->plugin != &plugin) {
+    PodQuery& query = runtime.pipeline().QueryFor(attempt.shape).query();
+    return plugin.PostFilter(attempt, query, diagnosis);
+  }
+  if (!agreed->plans.ok()) return {Verdict::Error(std::string(Message(agreed->plans.status())))};
+  // Nobody is evicted for a pod that is gone, nor by a scheduler that does not lead any more.
+  if (!running_ || !pending_.contains(attempt.pod->metadata.uid)) {
+    return {Verdict::Unschedulable("")};
+  }
+  return plugin.Choose(attempt, *agreed->plans);
+}
+
+void Scheduler::OnUnfit(Runtime& runtime, std::shared_ptr<Attempt> attempt,
+                        const Decision& decision, const Extenders::Answer* extenders,
+                        const Agreed* agreed) {
   if (!decision.verdict.rejected()) {
-    return Fail(runtime, attempt, {decision.verdict, decision.verdict.Message()});
+    return Fail(runtime, *attempt, {decision.verdict, decision.verdict.Message()});
   }
   if (decision.no_nodes) {
-    return Fail(runtime, attempt, {decision.verdict, decision.verdict.Message()});
+    return Fail(runtime, *attempt, {decision.verdict, decision.verdict.Message()});
   }
-  const Diagnosis diagnosis = runtime.pipeline().Diagnose(*attempt.pod, attempt.shape);
+  Diagnosis diagnosis = runtime.pipeline().Diagnose(*attempt->pod, attempt->shape);
+  std::vector<RowDiagnosis> with_refused;
+  if (extenders != nullptr) {
+    with_refused = WithRefused(diagnosis.rows, *extenders);
+    diagnosis.rows = with_refused;
+    diagnosis.explicit_rows = static_cast<size_t>(std::ranges::count_if(
+        with_refused, [](const RowDiagnosis& row) { return !row.verdict.ok(); }));
+  }
   Failure failure{decision.verdict, "", {}, std::nullopt};
   if (diagnosis.pre_filter.rejected()) {
     failure.rejected_by.push_back(
@@ -441,20 +573,21 @@ void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& deci
         const std::string message = fmt::format("running \"{}\" filter plugin: {}",
                                                 runtime.plugins().plugins[row.plugin]->name(),
                                                 reasons_.TextOf(row.verdict.reasons.front()));
-        return Fail(runtime, attempt, {Verdict::Error(message), message});
+        return Fail(runtime, *attempt, {Verdict::Error(message), message});
       }
       if (!row.verdict.ok()) slots.insert(row.plugin);
     }
+    if (extenders != nullptr && extenders->narrowed) slots.insert(kExtenderSlot);
     for (const uint32_t slot : slots) {
-      failure.rejected_by.push_back({std::string(runtime.plugins().plugins[slot]->name())});
+      failure.rejected_by.push_back({std::string(runtime.plugins().NameOfSlot(slot))});
     }
   }
-  attempt.point_started = loop_.clock().Steady();
+  if (agreed == nullptr && AskToEvict(runtime, attempt, decision, extenders, diagnosis)) return;
+  attempt->point_started = loop_.clock().Steady();
   Code post_filter = Code::kUnschedulable;
   std::vector<std::string> post_filter_messages;
-  PodQuery& query = runtime.pipeline().QueryFor(attempt.shape).query();
   for (PostFilterPlugin* plugin : runtime.plugins().post_filter) {
-    PostFilterResult result = plugin->PostFilter(attempt, query, diagnosis);
+    PostFilterResult result = RunPostFilter(*plugin, runtime, *attempt, diagnosis, agreed);
     if (result.nominated_node) failure.nominated_node = std::move(result.nominated_node);
     if (!result.verdict.ok() && !result.verdict.Message().empty()) {
       post_filter_messages.push_back(result.verdict.Message());
@@ -463,14 +596,14 @@ void Scheduler::OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& deci
     if (post_filter != Code::kUnschedulable) break;
   }
   if (!runtime.plugins().post_filter.empty()) {
-    EndPoint(CyclePoint::kPostFilter, attempt, post_filter);
+    EndPoint(CyclePoint::kPostFilter, *attempt, post_filter);
   }
   const PostFilterOutcome outcome{
       .message = fmt::format("{}", fmt::join(post_filter_messages, ", ")),
       .nominated_node = failure.nominated_node.value_or("")};
-  observer().OnUnfit(attempt, runtime.pipeline(), diagnosis, outcome);
+  observer().OnUnfit(*attempt, runtime.pipeline(), diagnosis, outcome);
   failure.message = FitErrorMessage(diagnosis, reasons_, outcome.message);
-  Fail(runtime, attempt, std::move(failure));
+  Fail(runtime, *attempt, std::move(failure));
 }
 
 void Scheduler::Fail(Runtime& runtime, const Attempt& attempt, Failure failure) {

@@ -17,6 +17,7 @@
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/core/attempt_observer.h"
 #include "scheduler/core/runtime.h"
+#include "scheduler/extender/extenders.h"
 #include "scheduler/framework/cluster_objects.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/framework/plugin_lineup.h"
@@ -50,6 +51,8 @@ class Scheduler {
     AttemptObserver* observer = nullptr;  // metrics, monitor, debug logs; outlives the scheduler
     // Asked before anything is written: only a leader may.
     std::function<bool()> may_write = [] { return true; };
+    // Asked about nodes after the filters, and to bind; null: nobody.
+    std::unique_ptr<Extenders> extenders = nullptr;
     // A pod that names a scheduler in its spec and is no longer ours is not bound.
     bool check_owner_before_binding = true;
   };
@@ -108,6 +111,13 @@ class Scheduler {
   void Wake();
   void RunTurn();
   void TryPod(const QueuedPod& queued);
+  // Nobody else is tried before the extenders have answered; then the pod is decided about with
+  // what the cluster looks like by then.
+  void AskExtenders(Runtime& runtime, std::shared_ptr<Attempt> attempt);
+  void OnAnswered(Runtime& runtime, std::shared_ptr<Attempt> attempt,
+                  StatusOr<Extenders::Answer> answer);
+  void OnDecided(Runtime& runtime, std::shared_ptr<Attempt> attempt, const Decision& decision,
+                 const Extenders::Answer* extenders = nullptr);
   void Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRow row);
   Verdict Reserve(Runtime& runtime, Attempt& attempt);
   Verdict Permit(Runtime& runtime, Attempt& attempt, std::vector<WaitingPods::Wait>& waits);
@@ -121,7 +131,23 @@ class Scheduler {
   Verdict StillWanted(const Attempt& attempt) const;
 
   // A pod that fits nowhere, and one that failed in any other way.
-  void OnUnfit(Runtime& runtime, Attempt& attempt, const Decision& decision);
+  // What extenders have agreed to that a plugin evicts.
+  struct Agreed {
+    PostFilterPlugin* plugin;
+    StatusOr<std::vector<EvictionPlan>> plans;
+  };
+  void OnUnfit(Runtime& runtime, std::shared_ptr<Attempt> attempt, const Decision& decision,
+               const Extenders::Answer* extenders, const Agreed* agreed = nullptr);
+  // False if there is nothing to ask: nobody has a say, or nobody would be evicted. Otherwise
+  // OnUnfit is called again with what they say.
+  bool AskToEvict(Runtime& runtime, const std::shared_ptr<Attempt>& attempt,
+                  const Decision& decision, const Extenders::Answer* extenders,
+                  const Diagnosis& diagnosis);
+  PostFilterResult RunPostFilter(PostFilterPlugin& plugin, Runtime& runtime, Attempt& attempt,
+                                 const Diagnosis& diagnosis, const Agreed* agreed);
+  // Rows of the diagnosis with what extenders have refused.
+  std::vector<RowDiagnosis> WithRefused(std::span<const RowDiagnosis> rows,
+                                        const Extenders::Answer& extenders);
   struct Failure {
     Verdict verdict;
     std::string message;
@@ -159,6 +185,7 @@ class Scheduler {
   std::vector<Task> when_drained_;
   bool running_ = false;
   bool turn_posted_ = false;
+  bool asking_ = false;  // extenders, about a pod that is out of the queue
   Scope scope_;
 };
 

@@ -59,7 +59,7 @@ kube::Json DescribeDiagnosis(const Attempt& attempt, const PluginLineup& profile
   json::array details;
   for (auto& [group, failed] : groups) {
     const auto& [plugin, reason, helps] = group;
-    details.push_back(json::object{{"failedPlugin", profile.plugins[plugin]->name()},
+    details.push_back(json::object{{"failedPlugin", profile.NameOfSlot(plugin)},
                                    {"reason", reason},
                                    {"preemptMightHelp", helps},
                                    {"failedNodes", std::move(failed)}});
@@ -99,7 +99,7 @@ void DebugLog::LogFilterFailures(const Attempt& attempt, Pipeline& pipeline) {
     LOG_TEXT(fmt::format(
         "Failed to filter for Pod \"{}\" on Node \"{}\" (pass {}), failedPlugin: {}, reason: {}",
         NameOf(*attempt.pod), nodes_.name(row), found.pass,
-        pipeline.profile().plugins[found.plugin]->name(), ReasonsOf(found.verdict, reasons_)));
+        pipeline.profile().NameOfSlot(found.plugin), ReasonsOf(found.verdict, reasons_)));
   }
 }
 

@@ -233,9 +233,13 @@ class PostBindPlugin : public virtual Plugin {
 
 // ---- When no node is left
 
+// The slot of no plugin: an extender has refused the row.
+inline constexpr uint32_t kExtenderSlot = std::numeric_limits<uint32_t>::max();
+inline constexpr std::string_view kExtenderName = "Extender";
+
 // Why one row fell out: the first rejection in profile order.
 struct RowDiagnosis {
-  uint32_t plugin = 0;  // slot
+  uint32_t plugin = 0;  // slot, or kExtenderSlot
   RowVerdict verdict;   // success: it did not, or was not looked at
   uint8_t pass = 0;     // 1: not because of pods that are promised the node
 };
@@ -255,10 +259,26 @@ struct PostFilterResult {
   std::optional<std::string> nominated_node = {};
 };
 
+// Pods whose eviction makes room on a node.
+struct EvictionPlan {
+  std::string node;
+  std::vector<std::shared_ptr<const kube::Pod>> victims;
+  int64_t violations = 0;  // of disruption budgets
+};
+
 class PostFilterPlugin : public virtual Plugin {
  public:
   virtual PostFilterResult PostFilter(Attempt& attempt, PodQuery& query,
                                       const Diagnosis& diagnosis) = 0;
+
+  // Where somebody outside of the profile has a say in evictions: what PostFilter would choose from
+  // (nothing: it evicts nobody), and later the choice among what was left of that.
+  virtual std::vector<EvictionPlan> Plans(const Attempt&, PodQuery&, const Diagnosis&) {
+    return {};
+  }
+  virtual PostFilterResult Choose(const Attempt&, const std::vector<EvictionPlan>&) {
+    return {Verdict::Unschedulable("")};
+  }
 };
 
 // ---- Koordinator's transformers

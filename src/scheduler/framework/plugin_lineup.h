@@ -31,6 +31,10 @@ struct PluginLineup {
   std::vector<BindPlugin*> bind;
   std::vector<PostBindPlugin*> post_bind;
   bool patches_pods = false;  // sends what PreBind plugins have decided
+  // Who stands behind a RowDiagnosis.
+  std::string_view NameOfSlot(uint32_t slot) const {
+    return slot == kExtenderSlot ? kExtenderName : plugins[slot]->name();
+  }
   // How many nodes to look for before choosing, in percent. 0: every node is considered.
   int percentage_of_nodes_to_score = 0;
 };

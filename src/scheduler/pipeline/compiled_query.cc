@@ -464,17 +464,22 @@ void CompiledQuery::AddWideScores(const uint8_t* feasible) {
 
 // ---- Some rows only
 
+std::vector<NodeRow> CompiledQuery::Passing(const std::vector<NodeRow>& rows, size_t enough,
+                                            std::string_view uid, size_t& looked_at) {
+  std::vector<NodeRow> passing;
+  for (const NodeRow row : rows) {
+    if (passing.size() == enough) break;
+    ++looked_at;
+    if (nodes_.IsLive(row) && Check({row, nullptr}, uid).ok()) passing.push_back(row);
+  }
+  return passing;
+}
+
 CompiledQuery::Among CompiledQuery::ChooseAmong(const std::vector<NodeRow>& rows, size_t enough,
                                                 std::string_view uid,
                                                 std::vector<ScorerColumn>* columns) {
   Among among;
-  for (const NodeRow row : rows) {
-    if (among.feasible.size() == enough) break;
-    ++among.looked_at;
-    if (nodes_.IsLive(row) && Check({row, nullptr}, uid).ok()) {
-      among.feasible.push_back(row);
-    }
-  }
+  among.feasible = Passing(rows, enough, uid, among.looked_at);
   const size_t n = among.feasible.size();
   among.totals.assign(n, 0);
   if (n <= 1) return among;

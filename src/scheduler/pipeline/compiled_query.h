@@ -59,6 +59,9 @@ class CompiledQuery {
   // Scoring failed: matters if there is more than one node to choose from.
   const Verdict& score_error() const { return score_error_; }
 
+  // Of these rows those that pass all filters, looking at them in order until there are `enough`.
+  std::vector<NodeRow> Passing(const std::vector<NodeRow>& rows, size_t enough,
+                               std::string_view uid, size_t& looked_at);
   // Chooses among these rows only, looking at them in order until `enough` are feasible. Returns
   // how many were looked at.
   struct Among {

@@ -91,26 +91,14 @@ Decision Pipeline::Decide(const kube::Pod& pod, const ShapePtr& shape) {
   query.PreFilter();
   if (!query.pre_filter().ok()) return {.verdict = query.pre_filter(), .evaluated = nodes};
 
-  if (const std::string& promised = nominated_.NodeOf(pod.metadata.uid); !promised.empty()) {
-    const Decision decision = DecideAmong(query, RowsOf({promised}), 1, pod);
-    if (decision.placed()) return decision;
-  }
-  if (!plan_.profile.prefer_nodes.empty()) {
-    const std::vector<NodeRow> preferred = PreferredRows(query);
-    if (!preferred.empty()) {
-      const Decision decision = DecideAmong(query, preferred, 1, pod);
-      if (decision.placed()) return decision;
-    }
-  }
+  if (const Decision first = DecideFirst(query, pod); first.placed()) return first;
   if (query.node_names()) {
     return DecideAmong(query, RowsOf(*query.node_names()), nodes, pod);
   }
   const size_t enough = NumberToFind(nodes);
   if (enough < nodes) {
-    std::vector<NodeRow> rows = order_.rows();
-    std::ranges::rotate(rows, rows.begin() + static_cast<ptrdiff_t>(next_start_ % rows.size()));
-    const Decision decision = DecideAmong(query, rows, enough, pod);
-    next_start_ = (next_start_ + decision.evaluated) % rows.size();
+    const Decision decision = DecideAmong(query, RowsInTurn(), enough, pod);
+    LookedAt(decision.evaluated);
     return decision;
   }
   query.Refresh();
@@ -128,9 +116,60 @@ Decision Pipeline::Decide(const kube::Pod& pod, const ShapePtr& shape) {
   return decision;
 }
 
+Decision Pipeline::DecideFirst(CompiledQuery& query, const kube::Pod& pod,
+                               const std::vector<NodeRow>* within) {
+  const auto decide = [&](std::vector<NodeRow> rows) {
+    if (within != nullptr) {
+      std::erase_if(rows,
+                    [&](NodeRow row) { return std::ranges::find(*within, row) == within->end(); });
+    }
+    return rows.empty() ? Decision() : DecideAmong(query, rows, 1, pod);
+  };
+  if (const std::string& promised = nominated_.NodeOf(pod.metadata.uid); !promised.empty()) {
+    const Decision decision = decide(RowsOf({promised}));
+    if (decision.placed()) return decision;
+  }
+  return plan_.profile.prefer_nodes.empty() ? Decision() : decide(PreferredRows(query));
+}
+
+std::vector<NodeRow> Pipeline::RowsInTurn() {
+  std::vector<NodeRow> rows = order_.rows();
+  std::ranges::rotate(rows, rows.begin() + static_cast<ptrdiff_t>(next_start_ % rows.size()));
+  return rows;
+}
+
+void Pipeline::LookedAt(size_t rows) { next_start_ = (next_start_ + rows) % order_.rows().size(); }
+
+std::vector<NodeRow> Pipeline::Candidates(const kube::Pod& pod, const ShapePtr& shape) {
+  const size_t nodes = ledger_.nodes().live_rows();
+  if (nodes == 0) return {};
+  CompiledQuery& query = QueryFor(shape);
+  query.PreFilter();
+  if (!query.pre_filter().ok()) return {};
+  size_t looked_at = 0;
+  if (query.node_names()) {
+    return query.Passing(RowsOf(*query.node_names()), nodes, pod.metadata.uid, looked_at);
+  }
+  std::vector<NodeRow> rows =
+      query.Passing(RowsInTurn(), NumberToFind(nodes), pod.metadata.uid, looked_at);
+  LookedAt(looked_at);
+  return rows;
+}
+
+Decision Pipeline::DecideWithin(const kube::Pod& pod, const ShapePtr& shape,
+                                const std::vector<NodeRow>& rows, const Bonus& bonus) {
+  CompiledQuery& query = QueryFor(shape);
+  query.PreFilter();
+  if (!query.pre_filter().ok()) {
+    return {.verdict = query.pre_filter(), .evaluated = ledger_.nodes().live_rows()};
+  }
+  if (const Decision first = DecideFirst(query, pod, &rows); first.placed()) return first;
+  return DecideAmong(query, rows, rows.size(), pod, &bonus);
+}
+
 Decision Pipeline::DecideAmong(CompiledQuery& query, const std::vector<NodeRow>& rows,
-                               size_t enough, const kube::Pod& pod) {
-  const CompiledQuery::Among among = query.ChooseAmong(rows, enough, pod.metadata.uid);
+                               size_t enough, const kube::Pod& pod, const Bonus* bonus) {
+  CompiledQuery::Among among = query.ChooseAmong(rows, enough, pod.metadata.uid);
   Decision decision{.evaluated = among.looked_at, .feasible = among.feasible.size()};
   if (among.feasible.empty()) {
     decision.verdict.code = Code::kUnschedulable;
@@ -139,6 +178,11 @@ Decision Pipeline::DecideAmong(CompiledQuery& query, const std::vector<NodeRow>&
   if (among.feasible.size() > 1 && !query.score_error().ok()) {
     decision.verdict = query.score_error();
     return decision;
+  }
+  for (size_t i = 0; bonus != nullptr && i < among.feasible.size(); ++i) {
+    if (const auto more = bonus->find(among.feasible[i]); more != bonus->end()) {
+      among.totals[i] += more->second;
+    }
   }
   decision.total = std::ranges::max(among.totals);
   size_t skip =

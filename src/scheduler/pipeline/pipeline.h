@@ -45,6 +45,14 @@ class Pipeline {
   Decision Decide(const kube::Pod& pod, const ShapePtr& shape);
   void BeginCycle(WallTime now);
 
+  // For pods about which somebody outside of the profile is asked: the nodes that Decide would
+  // choose from (none: Decide says why), and the choice among those that were left, with what was
+  // said of them added to their totals.
+  std::vector<NodeRow> Candidates(const kube::Pod& pod, const ShapePtr& shape);
+  using Bonus = absl::flat_hash_map<NodeRow, int64_t>;
+  Decision DecideWithin(const kube::Pod& pod, const ShapePtr& shape,
+                        const std::vector<NodeRow>& rows, const Bonus& bonus);
+
   // Why no node can do, row by row in profile order.
   Diagnosis Diagnose(const kube::Pod& pod, const ShapePtr& shape);
 
@@ -83,7 +91,13 @@ class Pipeline {
   CompiledQuery& Use(Kept& kept);
   CompiledQuery& Keep(const ShapePtr& shape);
   Decision DecideAmong(CompiledQuery& query, const std::vector<NodeRow>& rows, size_t enough,
-                       const kube::Pod& pod);
+                       const kube::Pod& pod, const Bonus* bonus = nullptr);
+  // The promised node, or one that a plugin prefers; of `within` only, if given. kNoRow: neither.
+  Decision DecideFirst(CompiledQuery& query, const kube::Pod& pod,
+                       const std::vector<NodeRow>* within = nullptr);
+  // The rows to look at, in order, and where to go on next time.
+  std::vector<NodeRow> RowsInTurn();
+  void LookedAt(size_t rows);
   std::vector<NodeRow> RowsOf(const std::vector<std::string>& names) const;
   std::vector<NodeRow> PreferredRows(CompiledQuery& query) const;
   size_t NumberToFind(size_t candidates) const;

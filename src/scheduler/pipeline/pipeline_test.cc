@@ -127,6 +127,27 @@ TEST_F(PipelineTest, TakesTheBestOfTheNodesThatPass) {
   EXPECT_EQ(decision_.total, 80 + 2 * 100);
 }
 
+TEST_F(PipelineTest, DecidesWithinWhatOthersLeave) {
+  AddNode("a", "{score: '50'}");
+  AddNode("b", "{score: '80'}");
+  AddNode("c", "{score: '100', refuse: 'yes'}");
+  const auto pod = Pod("p");
+  const ShapePtr shape = bed_.ledger.shapes().Of(pod);
+  const std::vector<NodeRow> all = pipeline().Candidates(*pod, shape);
+  ASSERT_EQ(all, (std::vector<NodeRow>{0, 1}));
+  const auto decide = [&](const std::vector<NodeRow>& rows, const Pipeline::Bonus& bonus) {
+    return pipeline().DecideWithin(*pod, shape, rows, bonus).row;
+  };
+  EXPECT_EQ(decide(all, {}), 1U);
+  EXPECT_EQ(decide(all, {{0, 1000}}), 0U);
+  EXPECT_EQ(decide({0}, {}), 0U);
+  EXPECT_EQ(decide({2}, {}), kNoRow) << "what the filters refuse stays refused";
+  EXPECT_EQ(decide({}, {}), kNoRow);
+  nominated_.Set("a", std::vector<std::shared_ptr<const kube::Pod>>{pod});
+  EXPECT_EQ(decide(all, {}), 0U) << "promised";
+  EXPECT_EQ(decide({1}, {}), 1U) << "promised, and not left";
+}
+
 TEST_F(PipelineTest, LooksAgainOnlyAtRowsThatChanged) {
   for (int i = 0; i < 100; ++i) AddNode(fmt::format("n{}", i), "{score: '1'}");
   Place("p0");

@@ -1,6 +1,7 @@
 #include "scheduler/program/scheduler_component.h"
 
 #include "base/log.h"
+#include "kube/client/http_transport.h"
 
 namespace koord::scheduler {
 
@@ -13,6 +14,9 @@ StatusOr<std::unique_ptr<component::Component>> SchedulerComponent::Make(
   client_options.may_write = leads;
   made->client_ = std::make_unique<kube::Client>(environment.loop, environment.transport,
                                                  std::move(client_options));
+  const auto connect = [&loop = environment.asio_loop](const kube::ClientConfig& config) {
+    return kube::HttpTransport::Make(loop, config);
+  };
   ASSIGN_OR_RETURN(made->app_, SchedulerApp::Make(environment.loop, *made->client_,
                                                   {.configuration = options.configuration(),
                                                    .gates = environment.gates,
@@ -21,7 +25,8 @@ StatusOr<std::unique_ptr<component::Component>> SchedulerComponent::Make(
                                                    .debug = options.debug(),
                                                    .monitor = options.monitor(),
                                                    .may_write = leads,
-                                                   .api = &environment.api}));
+                                                   .api = &environment.api,
+                                                   .connect = connect}));
   for (const std::string& warning : made->app_->warnings()) LOG_WARNING(warning);
   return made;
 }

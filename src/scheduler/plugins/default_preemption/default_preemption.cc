@@ -96,38 +96,80 @@ size_t DefaultPreemption::CandidatesWanted(size_t nodes) const {
                   std::max(percent, static_cast<size_t>(args_.min_candidate_nodes_absolute)));
 }
 
+DefaultPreemption::Search DefaultPreemption::TryNodes(Kept& kept, PodQuery& query,
+                                                      const Diagnosis& diagnosis) {
+  std::vector<NodeRow> potential;
+  for (NodeRow row = 0; row < diagnosis.rows.size(); ++row) {
+    if (diagnosis.rows[row].verdict.code == Code::kUnschedulable) potential.push_back(row);
+  }
+  Search search;
+  const size_t wanted = CandidatesWanted(potential.size());
+  const size_t start = potential.empty() ? 0 : context_.random.Below(potential.size());
+  bool keeps_budgets = false;
+  for (size_t i = 0; i < potential.size(); ++i) {
+    if (search.candidates.size() >= wanted && keeps_budgets) break;
+    const NodeRow row = potential[(start + i) % potential.size()];
+    std::optional<DryRun>& run = kept.rows[row];
+    if (!run) run = TryNode(query, row, context_.nodes(), budgets_, *context_.handle, no_victims_);
+    search.tried.push_back(row);
+    if (!run->cost) continue;
+    search.candidates.push_back(row);
+    keeps_budgets = keeps_budgets || run->cost->violations == 0;
+  }
+  return search;
+}
+
 PostFilterResult DefaultPreemption::PostFilter(Attempt& attempt, PodQuery& query,
                                                const Diagnosis& diagnosis) {
   if (context_.handle == nullptr) return {Verdict::Unschedulable("")};
   if (const auto why = WhyNotEligible(attempt, diagnosis)) {
     return {Verdict::Unschedulable(fmt::format("preemption: {}", *why))};
   }
-  std::vector<NodeRow> potential;
-  for (NodeRow row = 0; row < diagnosis.rows.size(); ++row) {
-    if (diagnosis.rows[row].verdict.code == Code::kUnschedulable) potential.push_back(row);
-  }
   Kept& kept = KeptFor(query, *attempt.pod);
-  std::vector<NodeRow> tried;
-  const size_t wanted = CandidatesWanted(potential.size());
-  const size_t start = potential.empty() ? 0 : context_.random.Below(potential.size());
-  size_t candidates = 0;
-  bool keeps_budgets = false;
-  NodeRow best = kNoRow;
-  for (size_t i = 0; i < potential.size(); ++i) {
-    if (candidates >= wanted && keeps_budgets) break;
-    const NodeRow row = potential[(start + i) % potential.size()];
-    std::optional<DryRun>& run = kept.rows[row];
-    if (!run) run = TryNode(query, row, context_.nodes(), budgets_, *context_.handle, no_victims_);
-    tried.push_back(row);
-    if (!run->cost) continue;
-    ++candidates;
-    keeps_budgets = keeps_budgets || run->cost->violations == 0;
-    if (best == kNoRow || IsCheaper(*run->cost, *kept.rows[best]->cost)) best = row;
+  const Search search = TryNodes(kept, query, diagnosis);
+  if (search.candidates.empty()) {
+    return {Verdict::Unschedulable(Explain(diagnosis, search.tried, kept)), ""};
   }
-  if (best == kNoRow) {
-    return {Verdict::Unschedulable(Explain(diagnosis, tried, kept)), ""};
-  }
+  const NodeRow best = *std::ranges::min_element(search.candidates, [&](NodeRow a, NodeRow b) {
+    return IsCheaper(*kept.rows[a]->cost, *kept.rows[b]->cost);
+  });
   return Evict(attempt, best, *kept.rows[best]->cost);
+}
+
+std::vector<EvictionPlan> DefaultPreemption::Plans(const Attempt& attempt, PodQuery& query,
+                                                   const Diagnosis& diagnosis) {
+  std::vector<EvictionPlan> plans;
+  if (context_.handle == nullptr || WhyNotEligible(attempt, diagnosis)) return plans;
+  Kept& kept = KeptFor(query, *attempt.pod);
+  for (const NodeRow row : TryNodes(kept, query, diagnosis).candidates) {
+    const PreemptionCost& cost = *kept.rows[row]->cost;
+    EvictionPlan& plan = plans.emplace_back(
+        EvictionPlan{.node = context_.nodes().name(row), .violations = cost.violations});
+    for (const PodInfo* victim : cost.victims) plan.victims.push_back(victim->pod);
+  }
+  return plans;
+}
+
+PostFilterResult DefaultPreemption::Choose(const Attempt& attempt,
+                                           const std::vector<EvictionPlan>& plans) {
+  NodeRow best = kNoRow;
+  PreemptionCost least;
+  for (const EvictionPlan& plan : plans) {
+    const auto row = context_.nodes().Find(plan.node);
+    if (!row) continue;
+    std::vector<const PodInfo*> victims;
+    for (const auto& pod : plan.victims) {
+      const PodInfo* victim = context_.ledger.Find(pod->metadata.uid);
+      if (victim != nullptr && victim->row == *row) victims.push_back(victim);
+    }
+    if (victims.empty()) continue;  // they have left by themselves
+    PreemptionCost cost = CostOf(std::move(victims), static_cast<int>(plan.violations));
+    if (best != kNoRow && !IsCheaper(cost, least)) continue;
+    best = *row;
+    least = std::move(cost);
+  }
+  if (best == kNoRow) return {Verdict::Unschedulable("no candidate node for preemption")};
+  return Evict(attempt, best, least);
 }
 
 PostFilterResult DefaultPreemption::Evict(const Attempt& attempt, NodeRow row,

@@ -33,6 +33,9 @@ class DefaultPreemption final : public PostFilterPlugin,
   std::string_view name() const override { return kName; }
   PostFilterResult PostFilter(Attempt& attempt, PodQuery& query,
                               const Diagnosis& diagnosis) override;
+  std::vector<EvictionPlan> Plans(const Attempt& attempt, PodQuery& query,
+                                  const Diagnosis& diagnosis) override;
+  PostFilterResult Choose(const Attempt& attempt, const std::vector<EvictionPlan>& plans) override;
   // Keeps a pod out of the queue while its victims are being told.
   Verdict PreEnqueue(const kube::Pod& pod) override;
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
@@ -53,6 +56,12 @@ class DefaultPreemption final : public PostFilterPlugin,
                                             const Diagnosis& diagnosis) const;
   Kept& KeptFor(PodQuery& query, const kube::Pod& pod);
   size_t CandidatesWanted(size_t nodes) const;
+  // The nodes that were tried, and those of them where evictions help.
+  struct Search {
+    std::vector<NodeRow> tried;
+    std::vector<NodeRow> candidates;
+  };
+  Search TryNodes(Kept& kept, PodQuery& query, const Diagnosis& diagnosis);
   PostFilterResult Evict(const Attempt& attempt, NodeRow row, const PreemptionCost& cost);
   // Of victims, those that the API server is told to delete: the others leave already, or wait for
   // their permit and go back to the queue.

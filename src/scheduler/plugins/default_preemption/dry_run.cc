@@ -16,6 +16,8 @@ std::vector<const PodInfo*> LessImportantThan(int32_t priority,
   return less;
 }
 
+}  // namespace
+
 PreemptionCost CostOf(std::vector<const PodInfo*> victims, int violations) {
   std::ranges::stable_sort(
       victims, [](const PodInfo* a, const PodInfo* b) { return IsMoreImportant(*a, *b); });
@@ -31,8 +33,6 @@ PreemptionCost CostOf(std::vector<const PodInfo*> victims, int violations) {
   }
   return cost;
 }
-
-}  // namespace
 
 WallTime StartOf(const kube::Pod& pod) {
   // A pod that has not started counts as started after all others.
@@ -105,6 +105,8 @@ DryRun TryNode(PodQuery& query, NodeRow row, const NodeTable& nodes, DisruptionB
       if (violating[i] == first) reprieve(i);
     }
   }
+  // It is not for lack of room: somebody has refused the node whom evictions do not move.
+  if (victims.empty()) return {{}, RowVerdict::Unresolvable(no_victims)};
   return {CostOf(std::move(victims), violations), {}};
 }
 

@@ -23,6 +23,8 @@ struct PreemptionCost {
   WallTime earliest_start{};
 };
 
+PreemptionCost CostOf(std::vector<const PodInfo*> victims, int violations);
+
 struct DryRun {
   std::optional<PreemptionCost> cost;  // nothing: it does not help here
   RowVerdict verdict;                  // then: why
