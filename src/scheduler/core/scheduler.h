@@ -130,12 +130,12 @@ class Scheduler {
   void GiveBackIfGone(const PodPtr& pod);
   Verdict StillWanted(const Attempt& attempt) const;
 
-  // A pod that fits nowhere, and one that failed in any other way.
   // What extenders have agreed to that a plugin evicts.
   struct Agreed {
     PostFilterPlugin* plugin;
     StatusOr<std::vector<EvictionPlan>> plans;
   };
+  // A pod that fits nowhere; Fail is for those that failed in any other way.
   void OnUnfit(Runtime& runtime, std::shared_ptr<Attempt> attempt, const Decision& decision,
                const Extenders::Answer* extenders, const Agreed* agreed = nullptr);
   // False if there is nothing to ask: nobody has a say, or nobody would be evicted. Otherwise
