@@ -35,8 +35,9 @@ struct InformerOptions {
   Duration resync{0};  // how often handlers see every object again; zero: never
 };
 
-// The untyped half: keeps the protocol with the server and tells a sink what changed. `Replace`
-// ends every (re)list; deletions that were missed in between follow from it.
+// The untyped half: keeps the protocol with the server and tells a sink what changed. The objects
+// of a (re)list are told one by one, so that nobody has to keep the documents of all; `Replace`
+// ends it, and deletions that were missed in between follow from it.
 //
 // What is told never goes back in time: events older than the newest version seen are dropped, and
 // a list that is older is made again, this time asking for the latest state. Only if that is older
@@ -46,7 +47,10 @@ class Reflector {
   class Sink {
    public:
     virtual ~Sink() = default;
-    virtual void Replace(std::vector<Json> objects) = 0;
+    virtual void List(const Json& object) = 0;
+    virtual void Unlist(const Json& object) = 0;  // was listed, and is gone already
+    virtual void ForgetList() = 0;                // it begins anew, or is given up
+    virtual void Replace() = 0;
     virtual void Upsert(Json object) = 0;
     virtual void Remove(const Json& last) = 0;
   };
@@ -113,13 +117,15 @@ class ObjectCopy final : private Reflector::Sink {
     Ptr before, after;
   };
 
-  void Replace(std::vector<Json> objects) override;
+  void List(const Json& object) override;
+  void Unlist(const Json& object) override;
+  void ForgetList() override;
+  void Replace() override;
   void Upsert(Json object) override;
   void Remove(const Json& last) override;
 
   const ObjectMeta& Metadata(const Ptr& object) const { return type_.metadata(object.get()); }
   Ptr DecodeOrLog(const Json& object) const;
-  absl::btree_map<ObjectKey, Ptr> DecodeAll(const std::vector<Json>& objects) const;
   std::vector<Ptr> Snapshot() const;
   ObjectKey KeyOf(const Change& change) const;
   void Put(const Change& change);
@@ -131,6 +137,7 @@ class ObjectCopy final : private Reflector::Sink {
   const Duration resync_;
   const Type type_;
   absl::btree_map<ObjectKey, std::unique_ptr<Slot>> objects_;
+  absl::btree_map<ObjectKey, Ptr> listed_;  // by the list under way
   std::map<std::string, Index, std::less<>> indexes_;
   std::deque<Handler> handlers_;  // stay where they are when a handler adds another
   std::vector<std::function<void()>> when_synced_, when_relisted_;

@@ -66,9 +66,19 @@ std::vector<ObjectCopy::Ptr> ObjectCopy::Snapshot() const {
   return snapshot;
 }
 
-void ObjectCopy::Replace(std::vector<Json> objects) {
-  const absl::btree_map<ObjectKey, Ptr> listed = DecodeAll(objects);
-  objects.clear();
+void ObjectCopy::List(const Json& object) {
+  Ptr typed = DecodeOrLog(object);
+  ObjectKey key = ObjectKeyOf(object);
+  if (typed == nullptr) typed = Get(key);
+  if (typed != nullptr) listed_.insert_or_assign(std::move(key), std::move(typed));
+}
+
+void ObjectCopy::Unlist(const Json& object) { listed_.erase(ObjectKeyOf(object)); }
+
+void ObjectCopy::ForgetList() { listed_.clear(); }
+
+void ObjectCopy::Replace() {
+  const absl::btree_map<ObjectKey, Ptr> listed = std::exchange(listed_, {});
   std::vector<Change> deletions, others;
   for (const auto& [key, slot] : objects_) {
     const Ptr& before = slot->object;
@@ -94,18 +104,6 @@ void ObjectCopy::Replace(std::vector<Json> objects) {
   synced_ = true;
   for (auto& callback : std::exchange(when_synced_, {})) callback();
   for (auto& callback : std::exchange(when_relisted_, {})) callback();
-}
-
-absl::btree_map<ObjectKey, ObjectCopy::Ptr> ObjectCopy::DecodeAll(
-    const std::vector<Json>& objects) const {
-  absl::btree_map<ObjectKey, Ptr> decoded;
-  for (const Json& object : objects) {
-    Ptr typed = DecodeOrLog(object);
-    const ObjectKey key = ObjectKeyOf(object);
-    if (typed == nullptr) typed = Get(key);
-    if (typed != nullptr) decoded.insert_or_assign(key, std::move(typed));
-  }
-  return decoded;
 }
 
 void ObjectCopy::Upsert(Json object) {

@@ -85,8 +85,7 @@ class Reflector::Impl {
     attempt_.emplace();
     timer_.Cancel();
     watcher_ = nullptr;
-    listed_.clear();
-    initial_.clear();
+    sink_.ForgetList();
   }
 
   // ---- list ----
@@ -127,18 +126,17 @@ class Reflector::Impl {
     std::string version(VersionOf(*page));
     std::string token(FindString(*page, {"metadata", "continue"}));
     if (Json* items = Find(*page, {"items"}); items != nullptr && items->is_array()) {
-      for (Json& item : items->get_array()) listed_.push_back(std::move(item));
+      for (const Json& item : items->get_array()) sink_.List(item);
     }
     if (!token.empty()) return ListPage(std::move(token));
-    std::vector<Json> objects = std::exchange(listed_, {});
     if (!Accept(std::move(version))) return;
     Watch();
-    sink_.Replace(std::move(objects));
+    sink_.Replace();
   }
 
   void OnListError(bool first, const Status& error) {
     if (!first && IsExpired(error)) {
-      listed_.clear();
+      sink_.ForgetList();
       full_list_ = true;
       return ListPage("");
     }
@@ -177,20 +175,15 @@ class Reflector::Impl {
     if (type == "BOOKMARK") {
       const json::object* annotations = FindObject(object, {"metadata", "annotations"});
       if (annotations == nullptr || !annotations->contains(kInitialEventsEnd)) return;
-      std::vector<Json> objects;
-      objects.reserve(initial_.size());
-      for (auto& [key, initial] : std::exchange(initial_, {}))
-        objects.push_back(std::move(initial));
       if (!Accept(std::string(VersionOf(object)))) return;
       streaming_ = false;
       SetWatchGuard();
-      return sink_.Replace(std::move(objects));
+      return sink_.Replace();
     }
-    ObjectKey key = ObjectKeyOf(object);
     if (type == "DELETED") {
-      initial_.erase(key);
+      sink_.Unlist(object);
     } else {
-      initial_.insert_or_assign(std::move(key), std::move(object));
+      sink_.List(object);
     }
   }
 
@@ -341,10 +334,8 @@ class Reflector::Impl {
   std::optional<SteadyTime> internal_error_since_;
 
   // Of the attempt under way.
-  std::vector<Json> listed_;           // pages so far
-  bool full_list_ = false;             // without pages, because a page expired
-  std::map<ObjectKey, Json> initial_;  // of a streamed list
-  bool streaming_ = false;             // the watch still delivers the initial list
+  bool full_list_ = false;  // without pages, because a page expired
+  bool streaming_ = false;  // the watch still delivers the initial list
   bool opened_ = false;
   size_t events_ = 0;
   SteadyTime watch_start_{0};
