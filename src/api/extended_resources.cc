@@ -119,7 +119,7 @@ void RenameDeprecatedResources(kube::PodSpec& pod) {
       RenameAll(container.resources.limits);
     }
   }
-  RenameAll(pod.overhead);
+  RenameAll(pod.overhead.own());
 }
 
 }  // namespace koord::api

@@ -61,8 +61,7 @@ class LabelMatcher {
   // Checks the requirement as Kubernetes does.
   Status Add(std::string key, Operator op, std::vector<std::string> values);
 
-  template <class Less>
-  bool Matches(const std::map<std::string, std::string, Less>& labels) const {
+  bool Matches(const std::map<std::string, std::string, std::less<>>& labels) const {
     return MatchesBy([&](const std::string& key) -> std::optional<std::string_view> {
       const auto it = labels.find(key);
       if (it == labels.end()) return {};

@@ -1,3 +1,6 @@
+#include <absl/hash/hash.h>
+
+#include <tuple>
 #include <utility>
 
 #include "base/event_loop.h"
@@ -24,9 +27,19 @@ std::string Truncated(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
-std::string Identify(const ObjectReference& object) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", object.kind, object.ns, object.name, object.uid,
-                     object.api_version, object.resource_version, object.field_path);
+auto Identify(const ObjectReference& object) {
+  return std::tie(object.kind, object.ns, object.name, object.uid, object.api_version,
+                  object.resource_version, object.field_path);
+}
+
+// Notes about the same matter belong to one series. Ten thousand keys as short as this one fit in
+// little memory, and two of them are the same by chance once in a trillion times.
+std::string KeyOfMatter(const EventRecorder::Note& note) {
+  static const ObjectReference kNothing;
+  const uint64_t hash =
+      absl::HashOf(note.type, note.reason, note.action, Identify(note.regarding),
+                   Identify(note.related ? *note.related : kNothing));
+  return std::string(reinterpret_cast<const char*>(&hash), sizeof(hash));
 }
 
 class SeriesEventRecorder final : public EventRecorder {
@@ -35,47 +48,47 @@ class SeriesEventRecorder final : public EventRecorder {
       : clock_(client.loop().clock()),
         options_(std::move(options)),
         sender_(client, kEventsV1, options_.seed),
-        entries_(kCacheSize),
+        matters_(kCacheSize),
         timer_(client.loop()) {}
 
   void Record(const Note& note) override {
-    const std::string key = MatterKey(note);
-    Entry* entry = entries_.Find(key);
-    if (entry != nullptr && IsOver(*entry)) {
-      Write(*entry);
-      entries_.Erase(key);
-      entry = nullptr;
+    const std::string key = KeyOfMatter(note);
+    Matter* matter = matters_.Find(key);
+    if (matter != nullptr && IsOver(*matter)) {
+      Write(*matter);
+      matters_.Erase(key);
+      matter = nullptr;
     }
-    if (entry == nullptr) {
+    if (matter == nullptr) {
       Start(key, note);
     } else {
-      Repeat(*entry);
+      Repeat(*matter, note);
     }
     if (!timer_.pending()) timer_.Set(kSeriesEnd, [this] { Sweep(); });
   }
 
  private:
-  struct Entry {
+  struct Series {
     Event event;
-    SteadyTime last{0};     // seen
-    SteadyTime written{0};  // the series, to the server
+    SteadyTime written{0};  // to the server
     bool dirty = false;     // seen since it was written
   };
 
-  std::string MatterKey(const Note& note) const {
-    return fmt::format("{}\n{}\n{}\n{}\n{}", note.type, note.reason, note.action,
-                       Identify(note.regarding), note.related ? Identify(*note.related) : "");
-  }
+  // Most matters come up once, so that little is kept of them: a note that repeats says the rest.
+  struct Matter {
+    std::string name;  // of the event
+    MicroTime began;
+    SteadyTime last{0};  // seen
+    std::unique_ptr<Series> series;
+  };
 
-  bool IsOver(const Entry& entry) const { return clock_.Steady() - entry.last > kSeriesEnd; }
+  bool IsOver(const Matter& matter) const { return clock_.Steady() - matter.last > kSeriesEnd; }
 
-  void Start(const std::string& key, const Note& note) {
-    Entry entry;
-    entry.last = clock_.Steady();
-    Event& event = entry.event;
-    event.metadata.name = sender_.NameFor(note.regarding.name);
+  Event EventOf(const Matter& matter, const Note& note) const {
+    Event event;
+    event.metadata.name = matter.name;
     event.metadata.ns = note.regarding.ns.empty() ? "default" : note.regarding.ns;
-    event.event_time = MicroTime{clock_.Now()};
+    event.event_time = matter.began;
     event.reporting_controller = options_.component;
     event.reporting_instance = options_.component + "-" + options_.host;
     event.action = note.action;
@@ -84,45 +97,63 @@ class SeriesEventRecorder final : public EventRecorder {
     event.related = note.related;
     event.note = Truncated(note.message);
     event.type = note.type;
+    return event;
+  }
+
+  void Start(const std::string& key, const Note& note) {
+    Matter matter{.name = sender_.NameFor(note.regarding.name),
+                  .began = MicroTime{clock_.Now()},
+                  .last = clock_.Steady(),
+                  .series = nullptr};
+    const Event event = EventOf(matter, note);
     sender_.Create(KeyOf(event.metadata), EncodeObject(kEventsV1, event));
-    entries_.Put(key, std::move(entry));
+    matters_.Put(key, std::move(matter));
   }
 
-  void Repeat(Entry& entry) {
-    const bool first = !entry.event.series.has_value();
-    if (first) entry.event.series = EventSeries{1, {}};
-    ++entry.event.series->count;
-    entry.event.series->last_observed_time = MicroTime{clock_.Now()};
-    entry.last = clock_.Steady();
-    entry.dirty = true;
-    if (first) Write(entry);
+  void Repeat(Matter& matter, const Note& note) {
+    const bool first = matter.series == nullptr;
+    if (first) {
+      matter.series = std::make_unique<Series>(Series{.event = EventOf(matter, note)});
+      matter.series->event.series = EventSeries{1, {}};
+    }
+    EventSeries& series = *matter.series->event.series;
+    ++series.count;
+    series.last_observed_time = MicroTime{clock_.Now()};
+    matter.last = clock_.Steady();
+    matter.series->dirty = true;
+    if (first) Write(matter);
   }
 
-  void Write(Entry& entry) {
-    if (!entry.dirty) return;
-    entry.dirty = false;
-    entry.written = clock_.Steady();
-    sender_.Patch(KeyOf(entry.event.metadata), {{"series", Encode(*entry.event.series)}},
-                  EncodeObject(kEventsV1, entry.event));
+  void Write(Matter& matter) {
+    if (matter.series == nullptr || !matter.series->dirty) return;
+    Series& series = *matter.series;
+    series.dirty = false;
+    series.written = clock_.Steady();
+    sender_.Patch(KeyOf(series.event.metadata), {{"series", Encode(*series.event.series)}},
+                  EncodeObject(kEventsV1, series.event));
   }
 
   void Sweep() {
     std::vector<std::string> over;
-    for (auto& [key, entry] : entries_) {
-      const bool ends = IsOver(entry);
-      // The next look would be too late for a series that is due before it.
-      const bool due = clock_.Steady() - entry.written > kSeriesRefresh - kSeriesEnd;
-      if (ends || due) Write(entry);
+    for (auto& [key, matter] : matters_) {
+      const bool ends = IsOver(matter);
+      if (ends || IsDue(matter)) Write(matter);
       if (ends) over.push_back(key);
     }
-    for (const std::string& key : over) entries_.Erase(key);
-    if (entries_.size() > 0) timer_.Set(kSeriesEnd, [this] { Sweep(); });
+    for (const std::string& key : over) matters_.Erase(key);
+    if (matters_.size() > 0) timer_.Set(kSeriesEnd, [this] { Sweep(); });
+  }
+
+  // The next look would be too late for it.
+  bool IsDue(const Matter& matter) const {
+    return matter.series != nullptr &&
+           clock_.Steady() - matter.series->written > kSeriesRefresh - kSeriesEnd;
   }
 
   const Clock& clock_;
   const EventRecorderOptions options_;
   EventSender sender_;
-  LruCache<Entry> entries_;
+  LruCache<Matter> matters_;
   Timer timer_;
 };
 

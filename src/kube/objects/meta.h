@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "kube/codec.h"
 #include "kube/resource.h"
+#include "kube/shared.h"
 
 // What every Kubernetes object has in common. The structs in this folder hold the fields that our
 // components read or write, are decoded once and then shared; writers send patches, so what a
@@ -46,10 +47,10 @@ struct ObjectMeta {
   WallTime creation_timestamp{};  // the epoch while the object has not been created
   std::optional<WallTime> deletion_timestamp;
   std::optional<int64_t> deletion_grace_period_seconds;
-  Labels labels;
+  Shared<Labels> labels;
   Annotations annotations;
-  std::vector<OwnerReference> owner_references;
-  std::vector<std::string> finalizers;
+  Shared<std::vector<OwnerReference>> owner_references;
+  Shared<std::vector<std::string>> finalizers;
 
   static void Fields(auto& self, auto&& field) {
     field("name", self.name);

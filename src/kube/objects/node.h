@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/boxed.h"
 #include "kube/objects/meta.h"
 #include "kube/objects/resource_list.h"
 #include "kube/objects/taints_tolerations.h"
@@ -11,10 +12,10 @@ namespace koord::kube {
 
 struct NodeSpec {
   std::string pod_cidr;
-  std::vector<std::string> pod_cidrs;
+  Shared<std::vector<std::string>> pod_cidrs;
   std::string provider_id;
   bool unschedulable = false;
-  std::vector<Taint> taints;
+  Shared<std::vector<Taint>> taints;
 
   static void Fields(auto& self, auto&& field) {
     field("podCIDR", self.pod_cidr);
@@ -102,12 +103,12 @@ struct ContainerImage {
 };
 
 struct NodeStatus {
-  ResourceList capacity;
-  ResourceList allocatable;
+  Shared<ResourceList> capacity;
+  Shared<ResourceList> allocatable;
   std::vector<NodeCondition> conditions;
   std::vector<NodeAddress> addresses;
   std::optional<NodeDaemonEndpoints> daemon_endpoints;
-  std::optional<NodeSystemInfo> node_info;
+  Boxed<NodeSystemInfo> node_info;
   std::vector<ContainerImage> images;
 
   static void Fields(auto& self, auto&& field) {

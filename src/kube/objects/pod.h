@@ -58,28 +58,28 @@ struct PodReadinessGate {
 };
 
 struct PodSpec {
-  std::vector<Volume> volumes;
-  std::vector<Container> init_containers;
-  std::vector<Container> containers;
+  Shared<std::vector<Volume>> volumes;
+  Shared<std::vector<Container>> init_containers;
+  Shared<std::vector<Container>> containers;
   std::string restart_policy;
   std::optional<int64_t> termination_grace_period_seconds;
   std::optional<int64_t> active_deadline_seconds;
-  Labels node_selector;
+  Shared<Labels> node_selector;
   std::string service_account_name;
   std::string node_name;
   bool host_network = false;
   Boxed<Affinity> affinity;
   std::string scheduler_name;
-  std::vector<Toleration> tolerations;
+  Shared<std::vector<Toleration>> tolerations;
   std::string priority_class_name;
   std::optional<int32_t> priority;
   std::string preemption_policy;  // PreemptLowerPriority (also when empty), Never
   std::string runtime_class_name;
-  ResourceList overhead;
-  std::vector<TopologySpreadConstraint> topology_spread_constraints;
-  std::vector<PodReadinessGate> readiness_gates;
-  std::vector<PodSchedulingGate> scheduling_gates;
-  std::vector<PodResourceClaim> resource_claims;
+  Shared<ResourceList> overhead;
+  Shared<std::vector<TopologySpreadConstraint>> topology_spread_constraints;
+  Shared<std::vector<PodReadinessGate>> readiness_gates;
+  Shared<std::vector<PodSchedulingGate>> scheduling_gates;
+  Shared<std::vector<PodResourceClaim>> resource_claims;
   Boxed<ResourceRequirements> resources;  // of the pod as a whole
 
   static void Fields(auto& self, auto&& field) {
@@ -145,11 +145,11 @@ struct PodStatus {
   std::string message;
   std::string host_ip;
   std::string pod_ip;
-  std::vector<PodIp> pod_ips;
+  Shared<std::vector<PodIp>> pod_ips;
   std::optional<WallTime> start_time;
-  std::vector<ContainerStatus> init_container_statuses;
-  std::vector<ContainerStatus> container_statuses;
-  std::vector<ContainerStatus> ephemeral_container_statuses;
+  Shared<std::vector<ContainerStatus>> init_container_statuses;
+  Shared<std::vector<ContainerStatus>> container_statuses;
+  Shared<std::vector<ContainerStatus>> ephemeral_container_statuses;
   std::string qos_class;
   std::string nominated_node_name;
   int64_t observed_generation = 0;

@@ -50,15 +50,25 @@ void BindingCycle::Patch(std::shared_ptr<Attempt> attempt, VerdictDone done) {
     return BindSomehow(std::move(attempt), std::move(done));
   }
   const Attempt& state = *attempt;
-  patcher_.Patch(
-      state, [this, attempt = std::move(attempt), done = std::move(done)](Verdict verdict) mutable {
-        point_done_(CyclePoint::kPreBind, *attempt, verdict.code);
-        if (!verdict.ok()) {
-          return done(At("PreBindExtension", PodPatcher::kPlugin, std::move(verdict)));
-        }
-        if (Verdict wanted = still_wanted_(*attempt); !wanted.ok()) return done(std::move(wanted));
-        BindSomehow(std::move(attempt), std::move(done));
-      });
+  patcher_.Patch(state, Written([this, attempt = std::move(attempt),
+                                 done = std::move(done)](Verdict verdict) mutable {
+                   point_done_(CyclePoint::kPreBind, *attempt, verdict.code);
+                   if (!verdict.ok()) {
+                     return done(At("PreBindExtension", PodPatcher::kPlugin, std::move(verdict)));
+                   }
+                   if (Verdict wanted = still_wanted_(*attempt); !wanted.ok()) {
+                     return done(std::move(wanted));
+                   }
+                   BindSomehow(std::move(attempt), std::move(done));
+                 }));
+}
+
+VerdictDone BindingCycle::Written(VerdictDone then) {
+  ++writing_;
+  return [this, then = std::move(then)](Verdict verdict) mutable {
+    --writing_;
+    then(std::move(verdict));
+  };
 }
 
 void BindingCycle::BindSomehow(std::shared_ptr<Attempt> attempt, VerdictDone done) {
@@ -76,13 +86,15 @@ void BindingCycle::Bind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDo
   if (next == profile_.bind.size()) return done(Verdict::Error("no plugin binds the pod"));
   BindPlugin* plugin = profile_.bind[next];
   Attempt& state = *attempt;
-  plugin->Bind(state, [this, plugin, next, attempt = std::move(attempt),
-                       done = std::move(done)](Verdict verdict) mutable {
-    if (verdict.code == Code::kSkip) return Bind(std::move(attempt), next + 1, std::move(done));
-    point_done_(CyclePoint::kBind, *attempt, verdict.code);
-    if (!verdict.ok()) return done(At("Bind", plugin->name(), std::move(verdict)));
-    done(Verdict::Success());
-  });
+  plugin->Bind(state, Written([this, plugin, next, attempt = std::move(attempt),
+                               done = std::move(done)](Verdict verdict) mutable {
+                 if (verdict.code == Code::kSkip) {
+                   return Bind(std::move(attempt), next + 1, std::move(done));
+                 }
+                 point_done_(CyclePoint::kBind, *attempt, verdict.code);
+                 if (!verdict.ok()) return done(At("Bind", plugin->name(), std::move(verdict)));
+                 done(Verdict::Success());
+               }));
 }
 
 }  // namespace koord::scheduler

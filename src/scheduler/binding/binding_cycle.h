@@ -10,8 +10,7 @@ namespace koord::scheduler {
 
 // From the chosen node to the bound pod: PreBind plugins one after the other, one patch with what
 // they decided, then whoever binds instead of the plugins, or the first Bind plugin that does not
-// pass. Ends with success or with what to
-// report; nothing is undone here.
+// pass. Ends with success or with what to report; nothing is undone here.
 class BindingCycle {
  public:
   // Asked before each step that writes: an error ends the cycle with it.
@@ -28,7 +27,11 @@ class BindingCycle {
 
   void Run(std::shared_ptr<Attempt> attempt, VerdictDone done);
 
+  // Pods whose patch or binding the API server has not answered yet.
+  size_t writing() const { return writing_; }
+
  private:
+  VerdictDone Written(VerdictDone then);
   void PreBind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDone done);
   void Patch(std::shared_ptr<Attempt> attempt, VerdictDone done);
   void BindSomehow(std::shared_ptr<Attempt> attempt, VerdictDone done);
@@ -39,6 +42,7 @@ class BindingCycle {
   const StillWanted still_wanted_;
   const PointDone point_done_;
   const BindInstead bind_instead_;
+  size_t writing_ = 0;
 };
 
 }  // namespace koord::scheduler

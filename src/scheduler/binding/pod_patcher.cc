@@ -46,7 +46,7 @@ void PodPatcher::Patch(const Attempt& attempt, VerdictDone done) {
   kube::json::object metadata;
   const kube::ObjectMeta& pod = attempt.pod->metadata;
   for (const auto& [name, edits, now] :
-       {std::tuple{"labels", &attempt.labels, &pod.labels},
+       {std::tuple{"labels", &attempt.labels, &pod.labels.get()},
         std::tuple{"annotations", &attempt.annotations, &pod.annotations}}) {
     kube::Labels changed;
     for (const auto& [key, value] : *edits) {

@@ -15,6 +15,9 @@ namespace {
 // enough for a lease to be renewed and a watch to be read.
 constexpr Duration kTurn = 2ms;
 constexpr int kPodsATurn = 256;
+// Enough to keep an API server busy. Nodes that are chosen while it is behind would only be chosen
+// on older knowledge, and wait in memory.
+constexpr size_t kMaxWrites = 256;
 
 bool IsAssigned(const std::shared_ptr<const kube::Pod>& pod) {
   return pod != nullptr && !pod->spec.node_name.empty();
@@ -237,12 +240,20 @@ void Scheduler::RunTurn() {
   turn_posted_ = false;
   const SteadyTime end = loop_.clock().Steady() + kTurn;
   for (int i = 0; i < kPodsATurn && running_ && !asking_; ++i) {
+    api_is_behind_ = Writing() >= kMaxWrites;
+    if (api_is_behind_) return;  // OnBound calls Wake
     const auto queued = queue_->Pop();
     if (!queued) return;  // the queue calls Wake
     TryPod(*queued);
     if (loop_.clock().Steady() >= end) break;
   }
   Wake();
+}
+
+size_t Scheduler::Writing() const {
+  size_t pods = 0;
+  for (const auto& runtime : runtimes_) pods += runtime->binding().writing();
+  return pods;
 }
 
 void Scheduler::TryPod(const QueuedPod& queued) {
@@ -461,6 +472,7 @@ void Scheduler::OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attemp
                         const Verdict& verdict) {
   const kube::Pod& pod = *attempt->pod;
   binding_.erase(pod.metadata.uid);
+  if (api_is_behind_) Wake();
   if (verdict.ok()) {
     queue_->Done(pod.metadata.uid);
     GiveBackIfGone(attempt->pod);

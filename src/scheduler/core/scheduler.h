@@ -110,6 +110,7 @@ class Scheduler {
   void TellDrained();
   void Wake();
   void RunTurn();
+  size_t Writing() const;  // pods that the API server has not answered about
   void TryPod(const QueuedPod& queued);
   // Nobody else is tried before the extenders have answered; then the pod is decided about with
   // what the cluster looks like by then.
@@ -186,6 +187,7 @@ class Scheduler {
   bool running_ = false;
   bool turn_posted_ = false;
   bool asking_ = false;  // extenders, about a pod that is out of the queue
+  bool api_is_behind_ = false;  // turns rest until it has answered
   Scope scope_;
 };
 

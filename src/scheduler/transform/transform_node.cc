@@ -44,7 +44,7 @@ void SubtractReservation(NodeEdit& node, std::vector<std::string>& problems) {
     return;
   }
   if (kube::IsZero(*reserved)) return;
-  ResourceList& allocatable = node.Edit().status.allocatable;
+  ResourceList& allocatable = node.Edit().status.allocatable.own();
   kube::SubtractFrom(allocatable, *reserved);
   for (const auto& [name, amount] : *reserved) {
     Quantity& left = allocatable.find(name)->second;
@@ -54,7 +54,7 @@ void SubtractReservation(NodeEdit& node, std::vector<std::string>& problems) {
 
 // Whether any of the lists has names of earlier releases.
 bool HasDeprecated(const kube::NodeStatus& status) {
-  for (const ResourceList* list : {&status.allocatable, &status.capacity}) {
+  for (const ResourceList* list : {&status.allocatable.get(), &status.capacity.get()}) {
     if (api::HasDeprecatedBatchResources(*list) || api::HasDeprecatedDeviceResources(*list)) {
       return true;
     }
@@ -70,7 +70,7 @@ Transformed<kube::Node> Transform(std::shared_ptr<const kube::Node> node) {
   SubtractReservation(edit, result.problems);
   if (HasDeprecated(edit->status)) {
     kube::NodeStatus& status = edit.Edit().status;
-    for (ResourceList* list : {&status.allocatable, &status.capacity}) {
+    for (ResourceList* list : {&status.allocatable.own(), &status.capacity.own()}) {
       api::RenameDeprecatedBatchResources(*list);
       api::RenameDeprecatedDeviceResources(*list);
     }

@@ -52,7 +52,7 @@ void ReplaceResources(PodEdit& pod, Problems& problems) {
       api::Apply(replacements, container.resources.limits);
     }
   }
-  api::Apply(replacements, spec.overhead);
+  api::Apply(replacements, spec.overhead.own());
 }
 
 void SetPriority(PodEdit& pod) {

@@ -64,7 +64,7 @@ InterPodAffinity::InterPodAffinity(const PluginContext& context, const InterPodA
       groups_(nodes_, args.hard_pod_affinity_weight) {
   context.ledger.AddListener(*this);
   context.objects.namespaces.AddWatcher([this](const auto& before, const auto& after) {
-    static const kube::Labels kNone;
+    static const kube::Shared<kube::Labels> kNone;
     const kube::Labels& old_labels = before ? before->metadata.labels : kNone;
     const kube::Labels& new_labels = after ? after->metadata.labels : kNone;
     if (old_labels != new_labels) pods_.NamespaceChanged((after ? after : before)->metadata.name);

@@ -1,4 +1,5 @@
 #pragma once
+#include <deque>
 #include <functional>
 #include <memory>
 #include <queue>
@@ -122,7 +123,7 @@ class LoadAwareScheduling final : public FilterPlugin,
   UsageKind score_usage_;
   Duration expiration_;
 
-  std::vector<Row> rows_;
+  std::deque<Row> rows_;  // thousands of large ones, which never move
   LoadColumns columns_;
   bool prod_rooms_ = false;  // some node has thresholds for prod pods
   size_t exact_rows_ = 0;

@@ -200,7 +200,7 @@ void NodeResourcesFit::Score(const PodQuery& query, RowRange rows, int64_t* scor
 bool NodeResourcesFit::MightFitAfter(const kube::Pod& rejected, const ClusterEvent& event) const {
   if (event.node_after == nullptr) return true;
   const kube::ResourceList& after = event.node_after->status.allocatable;
-  const kube::ResourceList none;
+  const kube::Shared<kube::ResourceList> none;
   const kube::ResourceList& before =
       event.node_before == nullptr ? none : event.node_before->status.allocatable;
   bool more = AmountIn(after, kube::kPodCount) > AmountIn(before, kube::kPodCount);

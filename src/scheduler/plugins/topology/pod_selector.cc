@@ -19,7 +19,7 @@ StatusOr<std::optional<kube::LabelMatcher>> MatcherOf(
 }
 
 const kube::Labels& LabelsOf(const std::string& ns, const NamespaceCache& namespaces) {
-  static const kube::Labels kNone;
+  static const kube::Shared<kube::Labels> kNone;
   const kube::Namespace* found = namespaces.Find(ns);
   return found == nullptr ? kNone : found->metadata.labels;
 }

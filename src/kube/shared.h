@@ -1,0 +1,211 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "kube/codec.h"
+
+namespace koord::kube {
+
+// A list or map that many objects have in common: the pods of a template have the same containers
+// and tolerations, nodes of one shape the same resources. Costs one pointer; equal ones that are
+// decoded one soon after the other are stored once.
+//
+// Otherwise it is the container that it stands for: what changes it changes this one alone, and
+// what refers to an element stays good under the same rules.
+template <class C>
+class Shared {
+ public:
+  using container = C;
+  using value_type = typename C::value_type;
+  using size_type = typename C::size_type;
+  using difference_type = typename C::difference_type;
+  using reference = typename C::reference;
+  using const_reference = typename C::const_reference;
+  using iterator = typename C::iterator;
+  using const_iterator = typename C::const_iterator;
+
+  Shared() = default;
+  Shared(C items) : block_(items.empty() ? nullptr : new Block(std::move(items))) {}  // NOLINT
+  Shared(std::initializer_list<value_type> items) : Shared(C(items)) {}
+  Shared(const Shared& other) : block_(Join(other.block_)) {}
+  Shared(Shared&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  Shared& operator=(Shared other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Shared() { Leave(block_); }
+
+  operator const C&() const { return get(); }  // NOLINT: that is what it stands for
+  const C& get() const { return block_ == nullptr ? kNone : block_->items; }
+  // For changes. From then on copies have a block of their own, since the caller may keep the
+  // reference.
+  C& own() {
+    if (block_ == nullptr) {
+      block_ = new Block(C());
+    } else if (block_->users.load(std::memory_order_acquire) > 1) {
+      Leave(std::exchange(block_, new Block(block_->items)));
+    }
+    block_->exposed = true;
+    return block_->items;
+  }
+
+  bool empty() const { return get().empty(); }
+  size_type size() const { return get().size(); }
+  const_iterator begin() const { return get().begin(); }
+  const_iterator end() const { return get().end(); }
+  iterator begin() { return own().begin(); }
+  iterator end() { return own().end(); }
+  decltype(auto) front() const { return get().front(); }
+  decltype(auto) back() const { return get().back(); }
+  decltype(auto) front() { return own().front(); }
+  decltype(auto) back() { return own().back(); }
+  template <class K>
+  decltype(auto) operator[](K&& key) const {
+    return get()[std::forward<K>(key)];
+  }
+  template <class K>
+  decltype(auto) operator[](K&& key) {
+    return own()[std::forward<K>(key)];
+  }
+  template <class K>
+  decltype(auto) at(const K& key) const {
+    return get().at(key);
+  }
+  template <class K>
+  decltype(auto) at(const K& key) {
+    return own().at(key);
+  }
+  template <class K>
+  const_iterator find(const K& key) const {
+    return get().find(key);
+  }
+  template <class K>
+  iterator find(const K& key) {
+    return own().find(key);
+  }
+  template <class K>
+  bool contains(const K& key) const {
+    return get().contains(key);
+  }
+  template <class K>
+  size_type count(const K& key) const {
+    return get().count(key);
+  }
+
+  void clear() { *this = Shared(); }
+  void push_back(value_type value) { own().push_back(std::move(value)); }
+  void pop_back() { own().pop_back(); }
+  void resize(size_type size) { own().resize(size); }
+  void reserve(size_type size) { own().reserve(size); }
+  template <class... Args>
+  decltype(auto) emplace_back(Args&&... args) {
+    return own().emplace_back(std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  decltype(auto) emplace(Args&&... args) {
+    return own().emplace(std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  decltype(auto) try_emplace(Args&&... args) {
+    return own().try_emplace(std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  decltype(auto) insert(Args&&... args) {
+    return own().insert(std::forward<Args>(args)...);
+  }
+  template <class K, class V>
+  decltype(auto) insert_or_assign(K&& key, V&& value) {
+    return own().insert_or_assign(std::forward<K>(key), std::forward<V>(value));
+  }
+  template <class... Args>
+  decltype(auto) erase(Args&&... args) {
+    return own().erase(std::forward<Args>(args)...);
+  }
+
+  bool operator==(const Shared& other) const {
+    return block_ == other.block_ || get() == other.get();
+  }
+  bool operator==(const C& other) const { return get() == other; }
+
+ private:
+  struct Block {
+    explicit Block(C items) : items(std::move(items)) {}
+    std::atomic<uint32_t> users{1};
+    bool exposed = false;
+    C items;
+  };
+
+  static Block* Join(Block* block) {
+    if (block == nullptr) return nullptr;
+    if (block->exposed) return new Block(block->items);
+    block->users.fetch_add(1, std::memory_order_relaxed);
+    return block;
+  }
+  static void Leave(Block* block) {
+    if (block != nullptr && block->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete block;
+  }
+
+  static inline const C kNone{};
+  Block* block_ = nullptr;
+};
+
+namespace codec_internal {
+
+// A cheap guess whether two containers may be equal: a mix of the texts in them.
+struct TextMix {
+  size_t hash = 0;
+
+  void Add(size_t more) { hash = (hash ^ more) * 0x9e3779b97f4a7c15u; }
+  template <class T>
+  void operator()(const T& value) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      Add(std::hash<std::string>{}(value));
+    } else if constexpr (Described<T>) {
+      T::Fields(value, [this](std::string_view, const auto& field) { (*this)(field); });
+    } else if constexpr (requires { value.first; }) {
+      (*this)(value.first);
+      (*this)(value.second);
+    } else if constexpr (requires { value.begin(); }) {
+      for (const auto& item : value) (*this)(item);
+    }
+  }
+  template <class T>
+  void operator()(const AlwaysField<T>& field) {
+    (*this)(static_cast<const T&>(field.value));
+  }
+};
+
+// The one that was decoded before, if it is still known; otherwise this one, for those to come.
+template <class C>
+Shared<C> Pooled(C items) {
+  constexpr size_t kSlots = 512;
+  constexpr size_t kLarge = 32;  // items; such lists have little chance to be met twice
+  thread_local std::array<Shared<C>, kSlots> pool;
+  if (items.empty() || items.size() > kLarge) return items;
+  TextMix mix;
+  mix(items);
+  Shared<C>& known = pool[(mix.hash >> 32) % kSlots];
+  if (known.get() != items) known = std::move(items);
+  return known;
+}
+
+}  // namespace codec_internal
+
+template <class C>
+struct Codec<Shared<C>> {
+  static Status Read(const Json& in, Shared<C>& out) {
+    C items;
+    Status status = Codec<C>::Read(in, items);
+    out = codec_internal::Pooled(std::move(items));
+    return status;
+  }
+  static Json Write(const Shared<C>& value) { return Codec<C>::Write(value.get()); }
+};
+
+}  // namespace koord::kube
