@@ -74,9 +74,9 @@ std::string_view Text(const uint8_t* data, size_t size) {
 struct Http2Exchange {
   HttpConnection::Events events;
   uint64_t body_limit = 0;
-  std::string body;
+  std::string body;  // empty once it is sent
   size_t body_sent = 0;
-  bool sent = false;  // at least its head
+  bool sent = false;  // or about to be; at least its head
   HttpResponse head;
   bool head_done = false;
   uint64_t received = 0;
@@ -160,7 +160,7 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnStreamClose);
-    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, OnFrameSent);
+    nghttp2_session_callbacks_set_before_frame_send_callback(callbacks, BeforeFrameSent);
     nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, OnFrameNotSent);
     nghttp2_session* session = nullptr;
     nghttp2_session_client_new(&session, callbacks, this);
@@ -186,7 +186,10 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
     const size_t count = std::min(size, exchange->body.size() - exchange->body_sent);
     std::memcpy(buffer, exchange->body.data() + exchange->body_sent, count);
     exchange->body_sent += count;
-    if (exchange->body_sent == exchange->body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (exchange->body_sent == exchange->body.size()) {
+      *flags |= NGHTTP2_DATA_FLAG_EOF;
+      exchange->body = {};
+    }
     return static_cast<ssize_t>(count);
   }
 
@@ -206,13 +209,16 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
     return 0;
   }
 
-  static int OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user_data) {
+  static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
     Http2Impl& self = From(user_data);
     const uint8_t type = frame->hd.type;
     if (type != NGHTTP2_HEADERS && type != NGHTTP2_DATA) return 0;
     const auto exchange = self.Find(frame->hd.stream_id);
     if (exchange == nullptr) return 0;
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) exchange->complete = true;
+    if (exchange->complete && !exchange->body.empty()) {  // it does not want to hear the rest
+      nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
+    }
     if (type == NGHTTP2_HEADERS && !exchange->head_done && exchange->head.status >= 200) {
       exchange->head_done = true;
       exchange->events.head(std::move(exchange->head));
@@ -247,7 +253,7 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
     return self.Verdict();
   }
 
-  static int OnFrameSent(nghttp2_session*, const nghttp2_frame* frame, void* user_data) {
+  static int BeforeFrameSent(nghttp2_session*, const nghttp2_frame* frame, void* user_data) {
     if (frame->hd.type != NGHTTP2_HEADERS) return 0;
     if (const auto exchange = From(user_data).Find(frame->hd.stream_id)) exchange->sent = true;
     return 0;
