@@ -1,9 +1,12 @@
 #pragma once
+#include <fmt/core.h>
+
 #include <array>
 #include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,6 +24,7 @@ namespace koord::kube {
 template <class C>
 class Shared {
  public:
+  static constexpr bool kIsText = std::is_same_v<C, std::string>;
   using container = C;
   using value_type = typename C::value_type;
   using size_type = typename C::size_type;
@@ -131,7 +135,35 @@ class Shared {
   bool operator==(const Shared& other) const {
     return block_ == other.block_ || get() == other.get();
   }
-  bool operator==(const C& other) const { return get() == other; }
+  bool operator==(const C& other) const requires(!kIsText) { return get() == other; }
+
+  // As a text.
+  Shared(const char* text)  // NOLINT
+      requires kIsText : Shared(C(text)) {}
+  Shared(std::string_view text)  // NOLINT
+      requires kIsText : Shared(C(text)) {}
+  operator std::string_view() const  // NOLINT
+      requires kIsText {
+    return get();
+  }
+  template <class T>
+  bool operator==(const T& other) const
+      requires(kIsText&& std::is_convertible_v<const T&, std::string_view>) {
+    return std::string_view(get()) == std::string_view(other);
+  }
+  auto operator<=>(const Shared& other) const requires kIsText { return get() <=> other.get(); }
+  bool starts_with(std::string_view start) const requires kIsText {
+    return get().starts_with(start);
+  }
+  friend std::string operator+(const Shared& a, std::string_view b) requires kIsText {
+    return a.get() + std::string(b);
+  }
+  friend std::string operator+(std::string_view a, const Shared& b) requires kIsText {
+    return std::string(a) + b.get();
+  }
+  friend void PrintTo(const Shared& text, std::ostream* out) requires kIsText {
+    *out << '"' << text.get() << '"';
+  }
 
  private:
   struct Block {
@@ -151,9 +183,12 @@ class Shared {
     if (block != nullptr && block->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete block;
   }
 
-  static inline const C kNone{};
+  inline static const C kNone{};
   Block* block_ = nullptr;
 };
+
+// A text that many objects have in common.
+using Text = Shared<std::string>;
 
 namespace codec_internal {
 
@@ -185,7 +220,8 @@ struct TextMix {
 template <class C>
 Shared<C> Pooled(C items) {
   constexpr size_t kSlots = 512;
-  constexpr size_t kLarge = 32;  // items; such lists have little chance to be met twice
+  // Items, or characters. Such have little chance to be met twice.
+  constexpr size_t kLarge = Shared<C>::kIsText ? 128 : 32;
   thread_local std::array<Shared<C>, kSlots> pool;
   if (items.empty() || items.size() > kLarge) return items;
   TextMix mix;
@@ -209,3 +245,10 @@ struct Codec<Shared<C>> {
 };
 
 }  // namespace koord::kube
+
+template <>
+struct fmt::formatter<koord::kube::Text> : fmt::formatter<std::string_view> {
+  auto format(const koord::kube::Text& text, auto& context) const {
+    return fmt::formatter<std::string_view>::format(text.get(), context);
+  }
+};

@@ -36,9 +36,8 @@ auto Identify(const ObjectReference& object) {
 // little memory, and two of them are the same by chance once in a trillion times.
 std::string KeyOfMatter(const EventRecorder::Note& note) {
   static const ObjectReference kNothing;
-  const uint64_t hash =
-      absl::HashOf(note.type, note.reason, note.action, Identify(note.regarding),
-                   Identify(note.related ? *note.related : kNothing));
+  const uint64_t hash = absl::HashOf(note.type, note.reason, note.action, Identify(note.regarding),
+                                     Identify(note.related ? *note.related : kNothing));
   return std::string(reinterpret_cast<const char*>(&hash), sizeof(hash));
 }
 

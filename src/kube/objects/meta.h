@@ -131,12 +131,12 @@ struct ObjectReference {
 };
 
 struct Condition {
-  std::string type;
-  std::string status;  // True, False, Unknown
+  Text type;
+  Text status;  // True, False, Unknown
   int64_t observed_generation = 0;
   std::optional<WallTime> last_transition_time;
-  std::string reason;
-  std::string message;
+  Text reason;
+  Text message;
 
   static void Fields(auto& self, auto&& field) {
     field("type", Always(self.type));

@@ -61,20 +61,20 @@ struct PodSpec {
   Shared<std::vector<Volume>> volumes;
   Shared<std::vector<Container>> init_containers;
   Shared<std::vector<Container>> containers;
-  std::string restart_policy;
+  Text restart_policy;
   std::optional<int64_t> termination_grace_period_seconds;
   std::optional<int64_t> active_deadline_seconds;
   Shared<Labels> node_selector;
-  std::string service_account_name;
+  Text service_account_name;
   std::string node_name;
   bool host_network = false;
   Boxed<Affinity> affinity;
-  std::string scheduler_name;
+  Text scheduler_name;
   Shared<std::vector<Toleration>> tolerations;
-  std::string priority_class_name;
+  Text priority_class_name;
   std::optional<int32_t> priority;
-  std::string preemption_policy;  // PreemptLowerPriority (also when empty), Never
-  std::string runtime_class_name;
+  Text preemption_policy;  // PreemptLowerPriority (also when empty), Never
+  Text runtime_class_name;
   Shared<ResourceList> overhead;
   Shared<std::vector<TopologySpreadConstraint>> topology_spread_constraints;
   Shared<std::vector<PodReadinessGate>> readiness_gates;
@@ -139,19 +139,19 @@ struct PodIp {
 };
 
 struct PodStatus {
-  std::string phase;  // Pending, Running, Succeeded, Failed, Unknown
+  Text phase;  // Pending, Running, Succeeded, Failed, Unknown
   std::vector<PodCondition> conditions;
-  std::string reason;
-  std::string message;
-  std::string host_ip;
+  Text reason;
+  Text message;
+  Text host_ip;
   std::string pod_ip;
   Shared<std::vector<PodIp>> pod_ips;
   std::optional<WallTime> start_time;
   Shared<std::vector<ContainerStatus>> init_container_statuses;
   Shared<std::vector<ContainerStatus>> container_statuses;
   Shared<std::vector<ContainerStatus>> ephemeral_container_statuses;
-  std::string qos_class;
-  std::string nominated_node_name;
+  Text qos_class;
+  Text nominated_node_name;
   int64_t observed_generation = 0;
 
   static void Fields(auto& self, auto&& field) {
