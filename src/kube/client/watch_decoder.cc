@@ -2,6 +2,7 @@
 
 #include "base/strings.h"
 #include "kube/api_error.h"
+#include "kube/watched_json.h"
 
 namespace koord::kube {
 
@@ -29,7 +30,7 @@ Status WatchDecoder::Feed(std::string_view data, OnEvent on_event) {
 
 Status WatchDecoder::Line(std::string_view line, OnEvent on_event, bool& go_on) {
   if (Trim(line).empty()) return absl::OkStatus();
-  StatusOr<Json> frame = ParseShortLivedJson(line);
+  StatusOr<Json> frame = ParseWatchedJson(line);
   if (!frame.ok()) {
     return Internal("the server sent a watch event that is not JSON: {}", Quote(line, 128));
   }

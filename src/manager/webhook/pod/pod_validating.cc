@@ -79,7 +79,7 @@ void ReplaceResources(Pod& pod) {
       api::Apply(replacements, container.resources.limits);
     }
   }
-  api::Apply(replacements, pod.spec.overhead);
+  api::Apply(replacements, pod.spec.overhead.own());
 }
 
 Response ToResponse(const Status& status, std::vector<std::string> warnings) {

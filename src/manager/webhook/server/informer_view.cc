@@ -120,7 +120,7 @@ StatusOr<const kube::Labels*> InformerView::NamespaceLabels(std::string_view ns)
   // The copy keeps what it returns alive until its next change, which cannot come before the
   // handler is done.
   if (const auto found = informers().namespaces.Get({"", std::string(ns)}))
-    return &found->metadata.labels;
+    return &found->metadata.labels.get();
   const auto asked = asked_namespaces_.find(ns);
   if (asked != asked_namespaces_.end()) return &asked->second;
   return NotFound("namespaces {} not found", Quote(ns));
