@@ -66,7 +66,7 @@ class RequestFields {
   std::string size_;
 };
 
-std::string_view Text(const uint8_t* data, size_t size) {
+std::string_view AsText(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
@@ -198,8 +198,8 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
                       void* user_data) {
     const auto exchange = From(user_data).Find(frame->hd.stream_id);
     if (exchange == nullptr || exchange->head_done) return 0;  // trailers say nothing to us
-    const std::string_view key = Text(name, name_size);
-    const std::string_view text = Text(value, value_size);
+    const std::string_view key = AsText(name, name_size);
+    const std::string_view text = AsText(value, value_size);
     if (key == ":status") {
       exchange->head = {};  // an interim answer may have come before
       std::from_chars(text.data(), text.data() + text.size(), exchange->head.status);
@@ -236,7 +236,7 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
       self.Cancel(id);
       exchange->events.end(Internal("the answer is larger than this client accepts"));
     } else {
-      exchange->events.data(Text(data, size));
+      exchange->events.data(AsText(data, size));
     }
     return self.Verdict();
   }
@@ -365,7 +365,7 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
       const ssize_t size = nghttp2_session_mem_send(session_.get(), &data);
       if (size < 0 && !closed_) Fail(nghttp2_strerror(static_cast<int>(size)));
       if (size <= 0) break;
-      output_ += Text(data, static_cast<size_t>(size));
+      output_ += AsText(data, static_cast<size_t>(size));
     }
     sending_ = false;
     return !closed_ && !output_.empty();
