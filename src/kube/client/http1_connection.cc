@@ -6,11 +6,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
-#include <concepts>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "kube/client/guarded.h"
 #include "kube/client/http_connection.h"
 #include "kube/client/open_socket.h"
 
@@ -118,17 +118,7 @@ Status ReadError(const error_code& error) {
   return Unavailable("connection lost: {}", error.message());
 }
 
-class Http1Impl final : public std::enable_shared_from_this<Http1Impl> {
- private:
-  // Keeps this object alive until the operation has ended, and hides its end after Close.
-  template <class F>
-  auto Guard(F function) {
-    return [ self = shared_from_this(), function = std::move(function) ]<class... Args>(
-        Args && ... args) mutable requires std::invocable<F&, Args...> {
-      if (!self->closed_) function(std::forward<Args>(args)...);
-    };
-  }
-
+class Http1Impl final : public Guarded<Http1Impl> {
  public:
   using Events = HttpConnection::Events;
 
@@ -239,7 +229,6 @@ class Http1Impl final : public std::enable_shared_from_this<Http1Impl> {
   Events events_;
   bool busy_ = false;
   bool reusable_ = true;
-  bool closed_ = false;
 };
 
 class Http1Connection final : public HttpConnection {

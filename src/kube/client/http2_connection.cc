@@ -5,13 +5,13 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <charconv>
-#include <concepts>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "base/event_loop.h"
 #include "base/strings.h"
+#include "kube/client/guarded.h"
 #include "kube/client/http_connection.h"
 #include "kube/client/open_socket.h"
 #include "kube/client/transport.h"
@@ -83,7 +83,7 @@ struct Http2Exchange {
   bool complete = false;
 };
 
-class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
+class Http2Impl final : public Guarded<Http2Impl> {
  public:
   using ExchangeId = HttpConnection::ExchangeId;
 
@@ -140,13 +140,6 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
   }
 
  private:
-  template <class F>
-  auto Guard(F function) {
-    return [self = shared_from_this(), function = std::move(function)](auto&&... args) mutable {
-      if (!self->closed_) function(std::forward<decltype(args)>(args)...);
-    };
-  }
-
   // ---- nghttp2's callbacks, all from within Read or Flush ----
 
   static Http2Impl& From(void* user_data) { return *static_cast<Http2Impl*>(user_data); }
@@ -449,7 +442,6 @@ class Http2Impl final : public std::enable_shared_from_this<Http2Impl> {
   bool receiving_ = false, sending_ = false;  // nghttp2 must not be called from its callbacks
   bool flush_scheduled_ = false;
   bool blocked_ = false;  // until the socket takes more
-  bool closed_ = false;
   ExchangeId last_refused_ = 0;
   SteadyTime last_read_{};
   bool asked_ = false;  // for a sign of life

@@ -7,7 +7,6 @@
 namespace koord::kube {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 class Http2TransportTest : public HttpTransportTest {
@@ -182,10 +181,7 @@ TEST_F(Http2TransportTest, AWatchEndsAsTheServerEndsIt) {
 
 TEST_F(Http2TransportTest, ARefusedWatchArrivesWithItsBody) {
   ServeAndConnect();
-  Open("/watch");
-  NextOne().Answer(403, " no");
-  EXPECT_TRUE(RunUntil([&] { return end_.has_value(); }));
-  EXPECT_THAT(heads_, ElementsAre("403 no"));
+  ExpectThatARefusedWatchArrivesWithItsBody();
 }
 
 TEST_F(Http2TransportTest, WhatNobodyWantsIsResetAndTheConnectionStays) {
@@ -216,22 +212,7 @@ TEST_F(Http2TransportTest, WhatNobodyWantsIsResetAndTheConnectionStays) {
 
 TEST_F(Http2TransportTest, AStreamMayBeClosedFromWithin) {
   ServeAndConnect();
-  HttpRequest request;
-  request.target = "/watch";
-  Transport::StreamEvents events;
-  events.head = [](const HttpResponse&) {};
-  events.data = [this](std::string_view data) {
-    stream_ = nullptr;
-    text_ += data;
-  };
-  events.end = [this](const Status& status) { end_ = status; };
-  stream_ = transport_->Open(request, std::move(events));
-  auto watch = NextOne();
-  watch.StartWatch();
-  watch.Write("once");
-  EXPECT_TRUE(RunUntil([&] { return watch.disconnected(); }));
-  EXPECT_EQ(text_, "once");
-  EXPECT_FALSE(end_.has_value());
+  ExpectThatAStreamMayBeClosedFromWithin();
 }
 
 TEST_F(Http2TransportTest, TheTransportMayBeDestroyedFromWithin) {

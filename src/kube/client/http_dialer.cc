@@ -8,11 +8,11 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
-#include <concepts>
 #include <optional>
 #include <utility>
 
 #include "base/event_loop.h"
+#include "kube/client/guarded.h"
 #include "kube/client/open_socket.h"
 
 namespace koord::kube {
@@ -43,17 +43,7 @@ void WatchPeer(int socket, Duration dead_peer) {
 
 }  // namespace
 
-class HttpDialer::Impl final : public std::enable_shared_from_this<Impl> {
- private:
-  // Keeps this object alive until the operation has ended, and hides its end after Close.
-  template <class F>
-  auto Guard(F function) {
-    return [ self = shared_from_this(), function = std::move(function) ]<class... Args>(
-        Args && ... args) mutable requires std::invocable<F&, Args...> {
-      if (!self->closed_) function(std::forward<Args>(args)...);
-    };
-  }
-
+class HttpDialer::Impl final : public Guarded<Impl> {
  public:
   Impl(AsioLoop& loop, HttpEndpoint endpoint, HttpTimeouts timeouts, Done done)
       : loop_(loop),
@@ -190,7 +180,6 @@ class HttpDialer::Impl final : public std::enable_shared_from_this<Impl> {
   boost::beast::flat_buffer buffer_;
   std::optional<http::request<http::empty_body>> proxy_request_;
   std::optional<http::response_parser<http::empty_body>> proxy_parser_;
-  bool closed_ = false;
   Timer timer_;
 };
 

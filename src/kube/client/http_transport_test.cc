@@ -121,10 +121,7 @@ TEST_F(HttpTransportTest, StreamsAWatch) {
 TEST_F(HttpTransportTest, ARefusedWatchArrivesWithItsBody) {
   ServePlain();
   Connect(PlainConfig());
-  Open("/watch");
-  Next().Answer(403, " no");
-  EXPECT_TRUE(RunUntil([&] { return end_.has_value(); }));
-  EXPECT_THAT(heads_, ElementsAre("403 no"));
+  ExpectThatARefusedWatchArrivesWithItsBody();
 }
 
 TEST_F(HttpTransportTest, AServerThatClosesInTheMiddleBreaksTheStream) {
@@ -167,22 +164,7 @@ TEST_F(HttpTransportTest, ClosingAStreamClosesItsConnection) {
 TEST_F(HttpTransportTest, AStreamMayBeClosedFromWithin) {
   ServePlain();
   Connect(PlainConfig());
-  HttpRequest request;
-  request.target = "/watch";
-  Transport::StreamEvents events;
-  events.head = [](const HttpResponse&) {};
-  events.data = [this](std::string_view data) {
-    stream_ = nullptr;
-    text_ += data;
-  };
-  events.end = [this](const Status& status) { end_ = status; };
-  stream_ = transport_->Open(request, std::move(events));
-  auto watch = Next();
-  watch.StartWatch();
-  watch.Write("once");
-  EXPECT_TRUE(RunUntil([&] { return watch.disconnected(); }));
-  EXPECT_EQ(text_, "once");
-  EXPECT_FALSE(end_.has_value());
+  ExpectThatAStreamMayBeClosedFromWithin();
 }
 
 TEST_F(HttpTransportTest, TimesOutAndCancels) {

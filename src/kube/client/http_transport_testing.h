@@ -99,6 +99,31 @@ class HttpTransportTest : public testing::Test {
     events.end = [this](const Status& status) { end_ = status; };
     stream_ = transport_->Open(std::move(request), std::move(events));
   }
+  // What is the same in all protocols.
+  void ExpectThatAStreamMayBeClosedFromWithin() {
+    HttpRequest request;
+    request.target = "/watch";
+    Transport::StreamEvents events;
+    events.head = [](const HttpResponse&) {};
+    events.data = [this](std::string_view data) {
+      stream_ = nullptr;
+      text_ += data;
+    };
+    events.end = [this](const Status& status) { end_ = status; };
+    stream_ = transport_->Open(request, std::move(events));
+    auto watch = Next();
+    watch.StartWatch();
+    watch.Write("once");
+    EXPECT_TRUE(RunUntil([&] { return watch.disconnected(); }));
+    EXPECT_EQ(text_, "once");
+    EXPECT_FALSE(end_.has_value());
+  }
+  void ExpectThatARefusedWatchArrivesWithItsBody() {
+    Open("/watch");
+    Next().Answer(403, " no");
+    EXPECT_TRUE(RunUntil([&] { return end_.has_value(); }));
+    EXPECT_EQ(heads_, std::vector<std::string>{"403 no"});
+  }
   std::string WriteFile(const std::string& name, const std::string& text, int mode = 0600) {
     const std::string path = folder_ / name;
     // Replaced as a whole, as kubelet does.
