@@ -11,7 +11,7 @@
 #include "kube/client/http_server_testing.h"
 #include "kube/client/scripted_handler.h"
 
-namespace koord::kube {
+namespace koord::kube::http_transport_test {
 namespace {
 
 using testing::AllOf;
@@ -755,4 +755,4 @@ TEST_F(ExecTest, AProgramThatHangsDiesWithTheTransport) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::http_transport_test
