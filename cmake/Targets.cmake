@@ -1,6 +1,7 @@
 # One target a folder. A folder's files say by their names what they are:
 #   x.cc          part of the library
-#   x_test.cc     part of <target>_test, run by ctest
+#   x_test.cc     part of <target>_test, run by ctest; its names are in a namespace x_test, so that
+#                 it can be compiled together with others
 #   x_testing.cc  what the tests work with, part of <target>_test
 #   x_bench.cc    part of <target>_bench, run by `make bench`
 #   x_fuzz.cc     one libFuzzer program each, built with KOORD_FUZZ
@@ -114,6 +115,7 @@ function(koord_test name)
   add_dependencies(tests ${name})
   target_compile_definitions(${name} PRIVATE KOORD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  koord_compile_together(${name})
   koord_test_options(${name})
   koord_precompile_headers(${name})
   add_test(NAME ${name} COMMAND ${name})

@@ -4,7 +4,7 @@
 
 #include "kube/objects/resource_list.h"
 
-namespace koord::api {
+namespace koord::api::annotation_codec_test {
 namespace {
 
 struct Inner {
@@ -126,4 +126,4 @@ TEST(EncodeAnnotationTest, Numbers) {
 }
 
 }  // namespace
-}  // namespace koord::api
+}  // namespace koord::api::annotation_codec_test

@@ -11,7 +11,7 @@
 #include "api/pod_annotations.h"
 #include "api/reservation_annotations.h"
 
-namespace koord::api {
+namespace koord::api::annotations_test {
 namespace {
 
 using kube::Annotations;
@@ -580,4 +580,4 @@ TEST(DeschedulerAnnotationsTest, EvictReason) {
 }
 
 }  // namespace
-}  // namespace koord::api
+}  // namespace koord::api::annotations_test

@@ -23,7 +23,7 @@
 #include "kube/yaml.h"
 
 // The CRDs that are installed and the structs that read them speak of the same members.
-namespace koord::api {
+namespace koord::api::crd_schemas_test {
 namespace {
 
 using kube::Json;
@@ -234,4 +234,4 @@ TEST(CrdSchemasTest, ExamplesDecode) {
 }
 
 }  // namespace
-}  // namespace koord::api
+}  // namespace koord::api::crd_schemas_test

@@ -16,7 +16,7 @@
 #include "api/schedule_explanation.h"
 
 // Each kind reads every member of an object that has them all, and writes the same object back.
-namespace koord::api {
+namespace koord::api::crds_test {
 namespace {
 
 template <class T>
@@ -316,4 +316,4 @@ TEST(ElasticQuotaTest, PodsArePreemptibleUnlessTheySayNot) {
 }
 
 }  // namespace
-}  // namespace koord::api
+}  // namespace koord::api::crds_test

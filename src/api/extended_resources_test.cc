@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::api {
+namespace koord::api::extended_resources_test {
 namespace {
 
 using kube::ResourceList;
@@ -95,4 +95,4 @@ TEST(RenameDeprecatedTest, TellsBeforehandWhetherAnythingChanges) {
 }
 
 }  // namespace
-}  // namespace koord::api
+}  // namespace koord::api::extended_resources_test

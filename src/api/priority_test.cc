@@ -5,7 +5,7 @@
 #include "api/keys.h"
 #include "api/qos.h"
 
-namespace koord::api {
+namespace koord::api::priority_test {
 namespace {
 
 kube::Pod MakePod(std::string_view text) {
@@ -163,4 +163,4 @@ TEST(CombinationTest, OnlyBestEffortAndReservedAreRestricted) {
 }
 
 }  // namespace
-}  // namespace koord::api
+}  // namespace koord::api::priority_test

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace koord {
+namespace koord::asio_loop_test {
 namespace {
 
 using testing::ElementsAre;
@@ -72,4 +72,4 @@ TEST(AsioLoop, TakesTasksFromOtherThreads) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::asio_loop_test

@@ -2,7 +2,7 @@
 
 #include "base/strings.h"
 
-namespace koord {
+namespace koord::base64url_test {
 namespace {
 
 TEST(Base64UrlTest, UsesTheUrlAlphabetWithoutPadding) {
@@ -22,4 +22,4 @@ TEST(Base64UrlTest, RefusesWhatIsNotInTheAlphabet) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::base64url_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord {
+namespace koord::cpu_list_test {
 namespace {
 
 TEST(CpuListTest, ReadsAndWritesInTheShortestForm) {
@@ -40,4 +40,4 @@ TEST(CpuListTest, NamesThePartThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::cpu_list_test

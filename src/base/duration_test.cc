@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace koord {
+namespace koord::duration_test {
 namespace {
 
 struct Case {
@@ -77,4 +77,4 @@ TEST(Duration, PrintsTheLargestUnitFirst) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::duration_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord {
+namespace koord::feature_gates_test {
 namespace {
 
 constexpr FeatureGate kTable[] = {
@@ -86,4 +86,4 @@ TEST(FeatureGatesTest, ListsByNameWithPresentValues) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::feature_gates_test

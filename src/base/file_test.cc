@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace koord {
+namespace koord::file_test {
 namespace {
 
 TEST(ReadFileTest, ReadsAllOfItOrSaysWhyNot) {
@@ -21,4 +21,4 @@ TEST(ReadFileTest, ReadsAllOfItOrSaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::file_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace koord {
+namespace koord::log_test {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST_F(Log, Json) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::log_test

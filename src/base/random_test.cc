@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace koord {
+namespace koord::random_test {
 namespace {
 
 TEST(Random, TheSameSeedGivesTheSameRun) {
@@ -34,4 +34,4 @@ TEST(Random, StaysInBoundsAndSpreads) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::random_test

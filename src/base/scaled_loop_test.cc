@@ -7,7 +7,7 @@
 
 #include "base/virtual_loop.h"
 
-namespace koord {
+namespace koord::scaled_loop_test {
 namespace {
 
 using testing::ElementsAre;
@@ -112,4 +112,4 @@ TEST(ScaledLoop, AtTheSpeedOfTheWorldItFollowsTheWorld) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::scaled_loop_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord {
+namespace koord::strings_test {
 namespace {
 
 using testing::ElementsAre;
@@ -97,4 +97,4 @@ TEST(Strings, Join) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::strings_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace koord {
+namespace koord::suggest_test {
 namespace {
 
 const std::vector<std::string> kCommands{"up", "down", "status", "test", "version", "completion"};
@@ -23,4 +23,4 @@ TEST(Suggest, SaysNothingWhenNothingIsNear) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::suggest_test

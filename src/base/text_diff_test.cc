@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord {
+namespace koord::text_diff_test {
 namespace {
 
 std::string Diff(std::string_view from, std::string_view to, size_t context = 1) {
@@ -41,4 +41,4 @@ TEST(UnifiedDiff, ColorsOnlyWhatChanges) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::text_diff_test

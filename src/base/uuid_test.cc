@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord {
+namespace koord::uuid_test {
 namespace {
 
 TEST(UuidTest, HasTheFormOfVersionFourAndFollowsTheSeed) {
@@ -17,4 +17,4 @@ TEST(UuidTest, HasTheFormOfVersionFourAndFollowsTheSeed) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::uuid_test

@@ -8,7 +8,7 @@
 
 #include "base/scope.h"
 
-namespace koord {
+namespace koord::virtual_loop_test {
 namespace {
 
 using testing::ElementsAre;
@@ -159,4 +159,4 @@ TEST(Scope, SilencesCallbacksOfTheDead) {
 }
 
 }  // namespace
-}  // namespace koord
+}  // namespace koord::virtual_loop_test

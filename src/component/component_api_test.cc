@@ -7,7 +7,7 @@
 #include "base/version.h"
 #include "component/ask_testing.h"
 
-namespace koord::component {
+namespace koord::component::component_api_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -138,4 +138,4 @@ TEST(ComponentApiTest, AComponentAddsItsOwn) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::component_api_test

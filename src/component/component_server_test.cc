@@ -14,7 +14,7 @@
 #include "kube/client/in_process_transport.h"
 #include "kube/serving/x509.h"
 
-namespace koord::component {
+namespace koord::component::component_server_test {
 namespace {
 
 using kube::CertificateUse;
@@ -238,4 +238,4 @@ TEST(ServingIdentityTest, ItsOwnCertificateIsMadeAnewInTime) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::component_server_test

@@ -9,7 +9,7 @@
 #include "kube/client/in_process_transport.h"
 #include "kube/client/scripted_handler.h"
 
-namespace koord::component {
+namespace koord::component::delegated_auth_test {
 namespace {
 
 using kube::Json;
@@ -190,4 +190,4 @@ TEST_F(DelegatedAuthTest, APrefixMayBeOpen) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::delegated_auth_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::component {
+namespace koord::component::feature_gates_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -39,4 +39,4 @@ TEST(FeatureGatesMetricsTest, ShowWhatIsOn) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::feature_gates_test

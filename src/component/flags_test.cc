@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::component {
+namespace koord::component::flags_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -179,4 +179,4 @@ TEST_F(FlagsTest, VersionIsPrinted) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::flags_test

@@ -5,7 +5,7 @@
 
 #include "component/program.h"
 
-namespace koord::component {
+namespace koord::component::options_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -131,4 +131,4 @@ TEST(OptionsTest, OnlyLeasesAreLocks) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::options_test

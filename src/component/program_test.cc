@@ -15,7 +15,7 @@
 #include "kube/client/lease_server.h"
 #include "kube/serving/http_server.h"
 
-namespace koord::component {
+namespace koord::component::program_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST_F(ProgramTest, HelpDoesNotRunAnything) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::program_test

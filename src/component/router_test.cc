@@ -5,7 +5,7 @@
 
 #include "component/ask_testing.h"
 
-namespace koord::component {
+namespace koord::component::router_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST_F(RouterTest, ListsItsPatterns) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::router_test

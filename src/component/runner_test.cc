@@ -9,7 +9,7 @@
 #include "kube/client/in_process_transport.h"
 #include "kube/client/lease_server.h"
 
-namespace koord::component {
+namespace koord::component::runner_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -181,4 +181,4 @@ TEST_F(RunnerTest, ItMayBeStoppedBeforeItIsReady) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::runner_test

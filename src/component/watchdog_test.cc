@@ -9,7 +9,7 @@
 
 #include "base/asio_loop.h"
 
-namespace koord::component {
+namespace koord::component::watchdog_test {
 namespace {
 
 TEST(WatchdogTest, NoticesALoopThatDoesNotRun) {
@@ -50,4 +50,4 @@ TEST(WatchdogDeathTest, EndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace koord::component
+}  // namespace koord::component::watchdog_test

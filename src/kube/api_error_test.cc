@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::api_error_test {
 namespace {
 
 ApiError Sample() {
@@ -91,4 +91,4 @@ TEST(ApiError, Questions) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::api_error_test

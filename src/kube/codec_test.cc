@@ -5,7 +5,7 @@
 #include "kube/quantity.h"
 #include "kube/time.h"
 
-namespace koord::kube {
+namespace koord::kube::codec_test {
 namespace {
 
 struct Port {
@@ -103,4 +103,4 @@ TEST(Codec, WholeNumbersAreWrittenWithoutExponent) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::codec_test

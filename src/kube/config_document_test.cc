@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::config_document_test {
 namespace {
 
 struct Limit {
@@ -125,4 +125,4 @@ TEST(ConfigDocumentTest, ChecksNameTheValueAndWhatIsAllowed) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::config_document_test

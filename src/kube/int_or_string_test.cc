@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::int_or_string_test {
 namespace {
 
 using Rounding = IntOrString::Rounding;
@@ -46,4 +46,4 @@ TEST(IntOrString, Json) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::int_or_string_test

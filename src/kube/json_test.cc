@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::json_test {
 namespace {
 
 std::string Nested(size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
@@ -66,4 +66,4 @@ TEST(Json, EqualByValue) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::json_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::names_test {
 namespace {
 
 using testing::HasSubstr;
@@ -44,4 +44,4 @@ TEST(Names, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::names_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace koord::kube {
+namespace koord::kube::quantity_test {
 namespace {
 
 using Format = Quantity::Format;
@@ -238,4 +238,4 @@ TEST(Quantity, ReadsStringsAndNumbersFromJson) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::quantity_test

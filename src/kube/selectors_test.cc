@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::selectors_test {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-using Labels = std::map<std::string, std::string>;
+using Labels = std::map<std::string, std::string, std::less<>>;
 
 struct MatchCase {
   const char* selector;
@@ -228,4 +228,4 @@ TEST(FieldMatcher, RefusesOtherText) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::selectors_test

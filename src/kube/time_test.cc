@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::time_test {
 namespace {
 
 constexpr WallTime kTime{std::chrono::sys_days{std::chrono::year{2026} / 7 / 1} + 10h + 5min + 9s +
@@ -68,4 +68,4 @@ TEST(Time, Json) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::time_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::watched_json_test {
 namespace {
 
 TEST(WatchedJsonTest, LeavesOutManagedFieldsOfMetadataAlone) {
@@ -43,7 +43,7 @@ TEST(WatchedJsonTest, ReadsEverythingElseAsAnyParserDoes) {
 }
 
 TEST(WatchedJsonTest, RefusesWhatIsNotJson) {
-  for (const std::string text :
+  for (const std::string& text :
        {std::string(R"({"a":1)"), std::string(R"({"a":1}})"), std::string(R"({"a":1e999})"),
         std::string(R"({"metadata":{"managedFields":[1}})"), std::string("{\"a\":\"\xff\"}"),
         std::string(kMaxJsonDepth + 1, '['), std::string()}) {
@@ -52,4 +52,4 @@ TEST(WatchedJsonTest, RefusesWhatIsNotJson) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::watched_json_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::yaml_test {
 namespace {
 
 using testing::HasSubstr;
@@ -266,4 +266,4 @@ TEST(Yaml, WhatIsPrintedReadsTheSame) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::yaml_test

@@ -11,7 +11,7 @@
 #include "base/metrics/process_metrics.h"
 #include "base/temp_dir.h"
 
-namespace koord::metrics {
+namespace koord::metrics::metrics_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -169,4 +169,4 @@ TEST(ProcessMetricsTest, WhatCannotBeReadIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace koord::metrics
+}  // namespace koord::metrics::metrics_test

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "koordlet/app/koordlet_rig_testing.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::koordlet_churn_test {
 namespace {
 
 constexpr size_t kPods = 110;
@@ -99,4 +99,4 @@ TEST(KoordletChurnTest, ADayOfComingAndGoingPodsLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::koordlet_churn_test

@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "koordlet/app/koordlet_rig_testing.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::koordlet_hostile_test {
 namespace {
 
 using testing::HasSubstr;
@@ -251,4 +251,4 @@ TEST_F(HostileTest, NamesMayBeAnything) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::koordlet_hostile_test

@@ -9,7 +9,7 @@
 #include "koordlet/app/koordlet_rig_testing.h"
 #include "koordlet/host/kernel_text.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::koordlet_restart_test {
 namespace {
 
 constexpr char kNode[] = R"(
@@ -188,4 +188,4 @@ INSTANTIATE_TEST_SUITE_P(Versions, KoordletRestartTest,
                          });
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::koordlet_restart_test

@@ -12,7 +12,7 @@
 #include "kube/client/in_process_transport.h"
 #include "kube/yaml.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::koordlet_test {
 namespace {
 
 using testing::HasSubstr;
@@ -222,4 +222,4 @@ INSTANTIATE_TEST_SUITE_P(Layouts, KoordletTest,
                          });
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::koordlet_test

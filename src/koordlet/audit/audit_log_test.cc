@@ -11,7 +11,7 @@
 #include "base/virtual_loop.h"
 #include "kube/json.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::audit_log_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -271,4 +271,4 @@ TEST_F(AuditLogTest, ALostDirectoryCostsOnlyEvents) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::audit_log_test

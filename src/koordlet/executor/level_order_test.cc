@@ -10,7 +10,7 @@
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/testing/test_host.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::level_order_test {
 namespace {
 
 constexpr int64_t kMib = int64_t{1} << 20;
@@ -143,4 +143,4 @@ INSTANTIATE_TEST_SUITE_P(
                                          CgroupFile::kMemoryHigh)));
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::level_order_test

@@ -8,7 +8,7 @@
 #include "koordlet/testing/test_host.h"
 #include "koordlet/testing/test_pod.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::resource_executor_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -343,4 +343,4 @@ TEST(ResourceExecutor, AGarbledFileCostsOnlyItself) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::resource_executor_test

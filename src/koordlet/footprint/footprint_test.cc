@@ -7,7 +7,7 @@
 
 #include "base/temp_dir.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::footprint_test {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(FootprintTest, WithoutAPlaceNothingIsRemembered) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::footprint_test

@@ -4,7 +4,7 @@
 #include "koordlet/hooks/hook_fixture_testing.h"
 
 // The hooks that set CPU and memory, run by the reconciler on every kind of cgroups.
-namespace koord::koordlet::hooks {
+namespace koord::koordlet::hooks::cpu_hooks_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -377,4 +377,4 @@ TEST(CpuHooksWithoutKernel, GroupIdentityNeedsTheKernelsFile) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet::hooks
+}  // namespace koord::koordlet::hooks::cpu_hooks_test

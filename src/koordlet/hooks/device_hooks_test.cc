@@ -9,7 +9,7 @@
 #include "koordlet/hooks/rdma_device/rdma_device.h"
 
 // Hooks about devices, processes and caches.
-namespace koord::koordlet::hooks {
+namespace koord::koordlet::hooks::device_hooks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -387,4 +387,4 @@ TEST(NriHooks, AnswersForEachEvent) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet::hooks
+}  // namespace koord::koordlet::hooks::device_hooks_test

@@ -7,7 +7,7 @@
 #include "koordlet/hooks/terway_qos/terway_files.h"
 #include "koordlet/hooks/terway_qos/terway_qos.h"
 
-namespace koord::koordlet::hooks {
+namespace koord::koordlet::hooks::network_hooks_test {
 namespace {
 
 using ::testing::Contains;
@@ -208,4 +208,4 @@ TEST(TerwayHook, WhatTheNodeDoesNotHaveIsAnError) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet::hooks
+}  // namespace koord::koordlet::hooks::network_hooks_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::koordlet {
+namespace koord::koordlet::cgroup_layout_test {
 namespace {
 
 using kube::PodQos;
@@ -108,4 +108,4 @@ TEST(CgroupLayout, HostApplicationNamesStayInTheirDirectory) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::cgroup_layout_test

@@ -5,7 +5,7 @@
 
 #include "koordlet/host/memory_tree.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::cgroups_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -236,4 +236,4 @@ TEST(Cgroups, UnitsAtTheirBounds) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::cgroups_test

@@ -11,7 +11,7 @@
 
 #include "base/temp_dir.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::directory_tree_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -243,4 +243,4 @@ TEST_P(DirectoryTreeTest, ReadsMoreFilesThanItMayHaveOpen) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::directory_tree_test

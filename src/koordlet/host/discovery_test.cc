@@ -13,7 +13,7 @@
 #include "koordlet/testing/test_host.h"
 #include "koordlet/testing/test_pod.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::discovery_test {
 namespace {
 
 using Code = absl::StatusCode;
@@ -141,4 +141,4 @@ TEST(OnRealCgroups, AnOpenFileOfARemovedCgroupIsNotFound) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::discovery_test

@@ -5,7 +5,7 @@
 
 #include "koordlet/testing/test_host.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::features_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(Features, OfAMachineWithoutAnything) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::features_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::koordlet {
+namespace koord::koordlet::resctrl_test {
 namespace {
 
 TEST(Resctrl, Vector11Masks) {
@@ -39,4 +39,4 @@ TEST(Resctrl, CachesNeedNotBeNumberedWithoutGaps) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::resctrl_test

@@ -14,7 +14,7 @@
 #include "base/temp_dir.h"
 #include "base/virtual_loop.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::metric_store_test {
 namespace {
 
 constexpr MetricKey kCpu{Metric::kNodeCpu};
@@ -351,4 +351,4 @@ TEST_F(MetricFileTest, ADirectoryThatCannotBeMadeIsAnError) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::metric_store_test

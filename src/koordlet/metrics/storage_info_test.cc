@@ -4,7 +4,7 @@
 
 #include "koordlet/host/memory_tree.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::storage_info_test {
 namespace {
 
 class StorageInfoTest : public testing::Test {
@@ -103,4 +103,4 @@ TEST_F(StorageInfoTest, GarbageIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::storage_info_test

@@ -6,7 +6,7 @@
 
 #include "base/virtual_loop.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::decaying_histogram_test {
 namespace {
 
 constexpr WallTime kStart = VirtualLoop::kStart;  // midnight: a multiple of both half-lives
@@ -135,4 +135,4 @@ TEST(DecayingHistogramTest, NonsenseIsNoCheckpoint) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::decaying_histogram_test

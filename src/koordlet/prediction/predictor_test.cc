@@ -11,7 +11,7 @@
 #include "base/temp_dir.h"
 #include "base/virtual_loop.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::predictor_test {
 namespace {
 
 using testing::HasSubstr;
@@ -205,4 +205,4 @@ TEST_F(PredictorTest, ModelsOf110PodsFitIn1MiB) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::predictor_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace koord::koordlet {
+namespace koord::koordlet::prod_prediction_test {
 namespace {
 
 constexpr PriorityPeaks kNoUse{};
@@ -99,4 +99,4 @@ TEST(ProdPredictionTest, HugeRequestsDoNotOverflow) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::prod_prediction_test

@@ -11,7 +11,7 @@
 #include "koordlet/testing/test_host.h"
 #include "koordlet/testing/test_pod.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::once_test {
 namespace {
 
 using testing::HasSubstr;
@@ -130,4 +130,4 @@ TEST_F(OnceTest, SaysWhichFileIsWrong) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::once_test

@@ -4,7 +4,7 @@
 
 #include "koordlet/qos/qos_testing.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::pod_wishes_test {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(ResctrlMountTest, IsTriedOnceWhereNobodyHasDoneIt) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::pod_wishes_test

@@ -6,7 +6,7 @@
 #include "base/cpu_list.h"
 #include "koordlet/qos/qos_testing.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::qos_manager_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -472,4 +472,4 @@ spec: {containers: [{name: a, resources: {limits: {cpu: 1}}}, {name: b, resource
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::qos_manager_test

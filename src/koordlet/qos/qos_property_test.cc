@@ -11,7 +11,7 @@
 // Whatever policies say, however pods look and whatever is measured: every write is one that the
 // kernel takes, best-effort pods keep their floor, and with all policies off the machine is as the
 // kubelet alone would leave it.
-namespace koord::koordlet {
+namespace koord::koordlet::qos_property_test {
 namespace {
 
 constexpr int kWorlds = 1000;
@@ -267,4 +267,4 @@ TEST(QosPropertyTest, ManyRandomPolicies) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::qos_property_test

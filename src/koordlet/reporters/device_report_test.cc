@@ -6,7 +6,7 @@
 #include "base/virtual_loop.h"
 #include "koordlet/host/memory_tree.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::device_report_test {
 namespace {
 
 using testing::ElementsAre;
@@ -170,4 +170,4 @@ TEST(DevicePatch, KeepsTheTimeOfAConditionAndSendsOnlyChanges) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::device_report_test

@@ -7,7 +7,7 @@
 #include "koordlet/states/pod_book.h"
 #include "kube/yaml.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::node_metric_report_test {
 namespace {
 
 using testing::ElementsAre;
@@ -186,4 +186,4 @@ metricCollectPolicy:
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::node_metric_report_test

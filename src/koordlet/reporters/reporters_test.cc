@@ -11,7 +11,7 @@
 #include "kube/client/in_process_transport.h"
 #include "kube/client/scripted_handler.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::reporters_test {
 namespace {
 
 using testing::HasSubstr;
@@ -134,4 +134,4 @@ TEST_F(ReportersTest, DevicesAreReported) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::reporters_test

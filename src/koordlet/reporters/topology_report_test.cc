@@ -9,7 +9,7 @@
 #include "koordlet/states/pod_book.h"
 #include "kube/yaml.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::topology_report_test {
 namespace {
 
 using testing::ElementsAre;
@@ -344,4 +344,4 @@ TEST(TopologyPatch, MirrorsTheLabelOfTheNode) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::topology_report_test

@@ -4,7 +4,7 @@
 
 #include "koordlet/host/memory_tree.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::runtime_sockets_test {
 namespace {
 
 TEST(RuntimeSocketsTest, UsualPlaces) {
@@ -20,4 +20,4 @@ TEST(RuntimeSocketsTest, UsualPlaces) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::runtime_sockets_test

@@ -10,7 +10,7 @@
 #include "koordlet/host/directory_tree.h"
 #include "koordlet/host/discovery.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::cgroup_kernel_test {
 namespace {
 
 // A tree of three levels in the machine's own hierarchies, removed at the end.
@@ -110,4 +110,4 @@ TEST(CgroupKernel, AgreesWithTheRealOne) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::cgroup_kernel_test

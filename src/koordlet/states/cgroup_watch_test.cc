@@ -6,7 +6,7 @@
 
 #include "base/temp_dir.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::cgroup_watch_test {
 namespace {
 
 TEST(PodOfCgroupName, KnowsBothDrivers) {
@@ -56,4 +56,4 @@ TEST(CgroupWatch, SaysWhereItCannotWatch) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::cgroup_watch_test

@@ -11,7 +11,7 @@
 #include "kube/serving/http_server.h"
 #include "kube/serving/x509.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::kubelet_https_test {
 namespace {
 
 using testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST_F(KubeletHttpsTest, RefusesATruncatedAnswer) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::kubelet_https_test

@@ -8,7 +8,7 @@
 #include "kube/client/scripted_handler.h"
 #include "kube/yaml.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::kubelet_test {
 namespace {
 
 using testing::ElementsAre;
@@ -196,4 +196,4 @@ TEST_F(KubeletPodsTest, StopsAsking) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::kubelet_test

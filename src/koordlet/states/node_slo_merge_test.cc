@@ -4,7 +4,7 @@
 
 #include "kube/yaml.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::node_slo_merge_test {
 namespace {
 
 api::NodeSloSpec Merge(const std::string& yaml) {
@@ -136,4 +136,4 @@ resourceQOSStrategy:
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::node_slo_merge_test

@@ -6,7 +6,7 @@
 #include "base/virtual_loop.h"
 #include "kube/client/in_process_transport.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::node_watches_test {
 namespace {
 
 using testing::AllOf;
@@ -75,4 +75,4 @@ TEST(NodeWatches, AsksForItsOwnNodeAlone) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::node_watches_test

@@ -5,7 +5,7 @@
 
 #include "kube/yaml.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::pod_book_test {
 namespace {
 
 using testing::ElementsAre;
@@ -252,4 +252,4 @@ TEST(PodBook, LooksAtPodsAgainWhenTheNodeGrantsLess) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::pod_book_test

@@ -5,7 +5,7 @@
 #include "base/virtual_loop.h"
 #include "kube/client/in_process_transport.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::volume_claims_test {
 namespace {
 
 class Claims final : public kube::HttpHandler {
@@ -54,4 +54,4 @@ TEST(VolumeClaimsTest, AnErrorIsNoVolume) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::volume_claims_test

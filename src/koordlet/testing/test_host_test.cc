@@ -5,7 +5,7 @@
 
 #include "koordlet/testing/test_pod.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::test_host_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -201,4 +201,4 @@ TEST(TestHost, DumpShowsEveryFile) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::test_host_test

@@ -8,7 +8,7 @@
 #include "kube/client/scripted_handler.h"
 #include "kube/resources.h"
 
-namespace koord::kube {
+namespace koord::kube::client_test {
 namespace {
 
 using testing::ElementsAre;
@@ -430,4 +430,4 @@ TEST_F(ClientWatchTest, ClosesWithItsHandleAlsoFromWithin) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::client_test

@@ -8,7 +8,7 @@
 #include "kube/client/lru_cache.h"
 #include "kube/client/scripted_handler.h"
 
-namespace koord::kube {
+namespace koord::kube::event_recorder_test {
 namespace {
 
 using testing::AllOf;
@@ -310,4 +310,4 @@ TEST(LruCacheTest, ForgetsWhatWasUsedLongestAgo) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::event_recorder_test

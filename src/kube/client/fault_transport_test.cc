@@ -7,7 +7,7 @@
 #include "kube/api_error.h"
 #include "kube/client/in_process_transport.h"
 
-namespace koord::kube {
+namespace koord::kube::fault_transport_test {
 namespace {
 
 using testing::ElementsAre;
@@ -277,4 +277,4 @@ TEST_F(FaultTransportTest, TheSameSeedGivesTheSameRun) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::fault_transport_test

@@ -9,7 +9,7 @@
 
 #include "kube/client/http_transport_testing.h"
 
-namespace koord::kube {
+namespace koord::kube::http_transport_test {
 namespace {
 
 using testing::AllOf;
@@ -627,4 +627,4 @@ TEST_F(ExecTest, AProgramThatHangsDiesWithTheTransport) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::http_transport_test

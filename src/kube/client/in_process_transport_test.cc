@@ -6,7 +6,7 @@
 #include "base/virtual_loop.h"
 #include "kube/client/scripted_handler.h"
 
-namespace koord::kube {
+namespace koord::kube::in_process_transport_test {
 namespace {
 
 using testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST_F(InProcessTransportTest, AStreamMayBeClosedFromWithinItsCallbacks) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::in_process_transport_test

@@ -14,7 +14,7 @@
 // An informer follows a small model of an API server through a bad network. Whatever the seed: what
 // it shows never goes back, and once the network is good again it shows exactly what the server
 // has.
-namespace koord::kube {
+namespace koord::kube::informer_simulation_test {
 namespace {
 
 struct Thing {
@@ -208,4 +208,4 @@ TEST(InformerSimulationTest, EndsEqualToTheServerWhateverTheNetworkDoes) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::informer_simulation_test

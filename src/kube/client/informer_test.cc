@@ -8,7 +8,7 @@
 #include "kube/client/scripted_handler.h"
 #include "kube/resources.h"
 
-namespace koord::kube {
+namespace koord::kube::informer_test {
 namespace {
 
 using testing::AllOf;
@@ -643,4 +643,4 @@ TEST_F(InformerTest, StopSilencesALateAnswer) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::informer_test

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-namespace koord::kube {
+namespace koord::kube::kubeconfig_test {
 namespace {
 
 using testing::ElementsAre;
@@ -255,4 +255,4 @@ TEST_F(LoadClientConfigTest, KnowsTheClusterItRunsIn) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::kubeconfig_test

@@ -13,7 +13,7 @@
 #include "kube/client/lease_server.h"
 #include "kube/time.h"
 
-namespace koord::kube {
+namespace koord::kube::leader_election_test {
 namespace {
 
 using testing::ElementsAre;
@@ -437,4 +437,4 @@ TEST_F(LeaderElectionTest, NeverHasTwoLeaders) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::leader_election_test

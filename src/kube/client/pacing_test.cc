@@ -7,7 +7,7 @@
 #include "kube/client/resource_version.h"
 #include "kube/client/token_bucket.h"
 
-namespace koord::kube {
+namespace koord::kube::pacing_test {
 namespace {
 
 TEST(TokenBucketTest, ServesABurstThenTheRate) {
@@ -57,4 +57,4 @@ TEST(ResourceVersionTest, ComparesNumbersAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::pacing_test

@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace koord::kube {
+namespace koord::kube::server_url_test {
 namespace {
 
 TEST(ServerUrlTest, TakesUrlsApart) {
@@ -86,4 +86,4 @@ TEST(ProxyTest, TheConfiguredOneCountsMore) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::server_url_test

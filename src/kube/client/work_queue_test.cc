@@ -5,7 +5,7 @@
 
 #include "base/virtual_loop.h"
 
-namespace koord::kube {
+namespace koord::kube::work_queue_test {
 namespace {
 
 using testing::ElementsAre;
@@ -157,4 +157,4 @@ TEST_F(WorkQueueTest, FinishingTwiceOrAfterTheQueueIsHarmless) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::work_queue_test

@@ -4,7 +4,7 @@
 
 #include "kube/resources.h"
 
-namespace koord::kube {
+namespace koord::kube::meta_test {
 namespace {
 
 Json Parse(std::string_view text) { return ParseJson(text).value(); }
@@ -64,4 +64,4 @@ TEST(ConditionTest, FindsByType) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::meta_test

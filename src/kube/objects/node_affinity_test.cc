@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::node_affinity_test {
 namespace {
 
 struct Case {
@@ -68,4 +68,4 @@ TEST(NodeSelectorTest, FieldsAreAboutTheName) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::node_affinity_test

@@ -16,7 +16,7 @@
 #include "kube/objects/workloads.h"
 
 // Each kind reads every member of an object that has them all, and writes the same object back.
-namespace koord::kube {
+namespace koord::kube::objects_test {
 namespace {
 
 template <class T>
@@ -362,4 +362,4 @@ TEST(ObjectsTest, WebhookConfiguration) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::objects_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::pod_resources_test {
 namespace {
 
 Pod MakePod(std::string_view text) {
@@ -160,4 +160,4 @@ INSTANTIATE_TEST_SUITE_P(
     NameOf);
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::pod_resources_test

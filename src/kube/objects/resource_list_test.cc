@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::resource_list_test {
 namespace {
 
 ResourceList MakeList(std::string_view text) {
@@ -49,4 +49,4 @@ TEST(ResourceListTest, KeepsTheTextOfAmounts) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::resource_list_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::taints_tolerations_test {
 namespace {
 
 struct Case {
@@ -44,4 +44,4 @@ TEST(FindUntoleratedTest, SkipsPreferencesAndWhatIsTolerated) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::taints_tolerations_test

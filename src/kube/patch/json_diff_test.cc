@@ -4,7 +4,7 @@
 
 #include "kube/patch/json_patch.h"
 
-namespace koord::kube {
+namespace koord::kube::json_diff_test {
 namespace {
 
 struct DiffCase {
@@ -46,4 +46,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::json_diff_test

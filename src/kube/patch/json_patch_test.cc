@@ -4,7 +4,7 @@
 
 #include "kube/api_error.h"
 
-namespace koord::kube {
+namespace koord::kube::json_patch_test {
 namespace {
 
 StatusOr<Json> Apply(std::string_view document, std::string_view patch) {
@@ -156,4 +156,4 @@ TEST(JsonPatch, CannotNestTooDeeply) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::json_patch_test

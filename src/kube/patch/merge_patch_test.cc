@@ -4,7 +4,7 @@
 
 #include "kube/api_error.h"
 
-namespace koord::kube {
+namespace koord::kube::merge_patch_test {
 namespace {
 
 struct Case {
@@ -67,4 +67,4 @@ TEST(MergePatch, Created) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::merge_patch_test

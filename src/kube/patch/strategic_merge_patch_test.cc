@@ -5,7 +5,7 @@
 
 #include "kube/api_error.h"
 
-namespace koord::kube {
+namespace koord::kube::strategic_merge_patch_test {
 namespace {
 
 using testing::StartsWith;
@@ -288,4 +288,4 @@ TEST(StrategicMergePatch, LargeListsTakeLinearTime) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::strategic_merge_patch_test

@@ -4,7 +4,7 @@
 
 #include "kube/api_error.h"
 
-namespace koord::kube {
+namespace koord::kube::protobuf_test {
 namespace {
 
 std::string Varint(uint64_t value) {
@@ -189,4 +189,4 @@ TEST(Protobuf, NestingIsBounded) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::protobuf_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::kube {
+namespace koord::kube::strict_test {
 namespace {
 
 using testing::ElementsAre;
@@ -203,4 +203,4 @@ TEST(DuplicateFields, BrokenTextIsHarmless) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::strict_test

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace koord::kube {
+namespace koord::kube::type_test {
 namespace {
 
 using testing::ElementsAre;
@@ -287,4 +287,4 @@ TEST(TypeTable, EveryFieldOfEveryTypeIsFound) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::type_test

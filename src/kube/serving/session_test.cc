@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "kube/serving/session_testing.h"
 
-namespace koord::kube {
+namespace koord::kube::session_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -527,4 +527,4 @@ TEST_F(SessionTest, PassesOnWhoThePeerIs) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::session_test

@@ -2,7 +2,7 @@
 
 #include "localcluster/apiserver/test_server.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::api_server_test {
 namespace {
 
 using testing::ElementsAre;
@@ -37,4 +37,4 @@ TEST(ApiServerTest, WatchesFromAList) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::api_server_test

@@ -2,7 +2,7 @@
 
 #include "localcluster/apiserver/test_server.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::delete_test {
 namespace {
 
 using testing::ElementsAre;
@@ -223,4 +223,4 @@ TEST_F(DeleteTest, NamespacesWaitForTheirContent) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::delete_test

@@ -2,7 +2,7 @@
 
 #include "localcluster/apiserver/test_server.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::discovery_test {
 namespace {
 
 constexpr char kV2[] = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -112,4 +112,4 @@ TEST(DiscoveryTest, AggregatedWhenAskedFor) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::discovery_test

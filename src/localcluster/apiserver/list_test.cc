@@ -4,7 +4,7 @@
 #include "localcluster/apiserver/continue_token.h"
 #include "localcluster/apiserver/test_server.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::list_test {
 namespace {
 
 using testing::ElementsAre;
@@ -274,4 +274,4 @@ TEST_F(ListTest, ServesMetadataAloneAndTables) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::list_test

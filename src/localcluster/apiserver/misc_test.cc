@@ -3,7 +3,7 @@
 #include "kube/resources.h"
 #include "localcluster/apiserver/test_server.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::misc_test {
 namespace {
 
 using testing::HasSubstr;
@@ -354,4 +354,4 @@ TEST(DurabilityTest, NobodyIsToldWhatAPowerCutWouldUndo) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::misc_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::apiserver {
+namespace koord::apiserver::object_text_test {
 namespace {
 
 kube::Json Example() {
@@ -44,4 +44,4 @@ TEST(ObjectTextTest, IndentsByTwoSpaces) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::object_text_test

@@ -2,7 +2,7 @@
 
 #include "localcluster/apiserver/test_server.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::pods_test {
 namespace {
 
 using testing::ElementsAre;
@@ -303,4 +303,4 @@ TEST_F(PodsTest, StatusKeepsIpsTogether) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::pods_test

@@ -22,7 +22,7 @@
 // Eight clients write at random through a bad network while three informers follow. Whatever the
 // seed: every acknowledged write is in the store's history with the content that was acknowledged,
 // and once the network is good again the informers show exactly what the store holds.
-namespace koord::apiserver {
+namespace koord::apiserver::simulation_test {
 namespace {
 
 using kube::Json;
@@ -229,4 +229,4 @@ TEST(SimulationReplay, TheSameSeedGivesTheSameRun) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::simulation_test

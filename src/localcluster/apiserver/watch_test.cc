@@ -2,7 +2,7 @@
 
 #include "localcluster/apiserver/test_server.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::watch_test {
 namespace {
 
 using testing::ElementsAre;
@@ -282,4 +282,4 @@ TEST_F(WatchTest, ANoOpWriteIsNoEvent) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::watch_test

@@ -4,7 +4,7 @@
 
 #include "localcluster/apiserver/test_server.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::write_test {
 namespace {
 
 using testing::ElementsAre;
@@ -384,4 +384,4 @@ TEST_F(WriteTest, SameSeedSameRun) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::write_test

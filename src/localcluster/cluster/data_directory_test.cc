@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace koord::localcluster {
+namespace koord::localcluster::data_directory_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST_F(DataDirectoryTest, SaysWhatCannotBeMade) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::data_directory_test

@@ -8,7 +8,7 @@
 #include "kube/resources.h"
 #include "localcluster/cluster/local_cluster.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::demo_test {
 namespace {
 
 class DemoTest : public testing::Test {
@@ -58,4 +58,4 @@ TEST_F(DemoTest, FillsWhatServicesLeaveIdle) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::demo_test

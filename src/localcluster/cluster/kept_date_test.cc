@@ -8,7 +8,7 @@
 #include "base/scaled_loop.h"
 #include "base/virtual_loop.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::kept_date_test {
 namespace {
 
 class KeptDateTest : public testing::Test {
@@ -59,4 +59,4 @@ TEST_F(KeptDateTest, IsTodayWhereTheFileMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::kept_date_test

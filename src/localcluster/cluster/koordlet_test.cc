@@ -16,7 +16,7 @@
 #include "localcluster/cluster/object_testing.h"
 #include "localcluster/cluster/permissions_testing.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::koordlet_test {
 namespace {
 
 using koordlet::CgroupFile;
@@ -170,4 +170,4 @@ TEST_F(KoordletInClusterTest, ItsRoleAllowsWhatItDoesAndNotMuchElse) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::koordlet_test

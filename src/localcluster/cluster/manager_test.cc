@@ -18,7 +18,7 @@
 #include "manager/app/manager_app.h"
 #include "manager/program/manager_options.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::manager_test {
 namespace {
 
 using kube::Json;
@@ -593,4 +593,4 @@ TEST_F(ManagerTest, TheLocalClusterRunsOne) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::manager_test

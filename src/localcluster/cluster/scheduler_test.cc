@@ -18,7 +18,7 @@
 #include "scheduler/app/scheduler_app.h"
 #include "scheduler/config/scheduler_gates.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::scheduler_test {
 namespace {
 
 using component::Ask;
@@ -493,4 +493,4 @@ TEST_F(SchedulerRoleTest, AllowsWhatItDoesAndNotMuchElse) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::scheduler_test

@@ -11,7 +11,7 @@
 #include "localcluster/cluster/local_cluster.h"
 #include "localcluster/cluster/object_testing.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::simulated_koordlet_test {
 namespace {
 
 using kube::Json;
@@ -184,4 +184,4 @@ TEST_F(SimulatedKoordletTest, EvictsBatchWhenMemoryRunsOut) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::simulated_koordlet_test

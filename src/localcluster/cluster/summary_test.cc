@@ -5,7 +5,7 @@
 
 #include "localcluster/cluster/summary_text.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::summary_test {
 namespace {
 
 using ::testing::Contains;
@@ -131,4 +131,4 @@ TEST(Summary, IgnoresUsageThatCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::summary_test

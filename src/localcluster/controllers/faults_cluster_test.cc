@@ -3,7 +3,7 @@
 
 #include "localcluster/controllers/test_cluster.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::faults_cluster_test {
 namespace {
 
 constexpr std::string_view kWeb = R"(
@@ -109,4 +109,4 @@ TEST(Determinism, EqualSeedsGiveEqualClusters) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::faults_cluster_test

@@ -4,7 +4,7 @@
 
 #include "localcluster/controllers/test_cluster.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::nodes_cluster_test {
 namespace {
 
 std::string ReadyOf(const kube::Json& node) {
@@ -164,4 +164,4 @@ TEST(NodesInCluster, FewerNodesAfterARestart) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::nodes_cluster_test

@@ -7,7 +7,7 @@
 
 #include "localcluster/controllers/test_cluster.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::volumes_cluster_test {
 namespace {
 
 class VolumesInCluster : public ::testing::Test {
@@ -211,4 +211,4 @@ spec:
 INSTANTIATE_TEST_SUITE_P(Seeds, VolumesUnderFaults, ::testing::Range<uint64_t>(1, 11));
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::volumes_cluster_test

@@ -6,7 +6,7 @@
 
 #include "localcluster/controllers/test_cluster.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::workloads_cluster_test {
 namespace {
 
 constexpr char kDeployments[] = "/apis/apps/v1/namespaces/default/deployments";
@@ -399,4 +399,4 @@ TEST(WorkloadsInCluster, WhatFitsNowhereSaysWhy) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::workloads_cluster_test

@@ -15,7 +15,7 @@
 //
 // One seed again: --gtest_filter='Seeds/ManagerSimulation.*/3'; other seeds:
 // KOORD_SIMULATION_SEEDS=11-40; with KOORD_SIMULATION_LOG=3 everything that happens is logged.
-namespace koord::localcluster::managing {
+namespace koord::localcluster::managing::manager_simulation_test {
 namespace {
 
 constexpr int kSeeds = TestRounds(4);
@@ -96,4 +96,4 @@ TEST_P(ManagerSimulationDay, OfALargeCluster) {
 INSTANTIATE_TEST_SUITE_P(Seeds, ManagerSimulationDay, ::testing::Values(1));
 
 }  // namespace
-}  // namespace koord::localcluster::managing
+}  // namespace koord::localcluster::managing::manager_simulation_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace koord::localcluster {
+namespace koord::localcluster::load_model_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(LoadModel, PodsNameTracesThatTheCommandLineLoaded) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::load_model_test

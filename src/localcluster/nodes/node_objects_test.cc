@@ -11,7 +11,7 @@
 #include "kube/objects/node.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::node_objects_test {
 namespace {
 
 PlannedNode Planned(std::string_view shape) {
@@ -33,7 +33,8 @@ TEST(NodeObjects, TheNodeOffersItsShape) {
   EXPECT_EQ(node.metadata.labels.at("kubernetes.io/hostname"), "node-07");
   EXPECT_EQ(node.metadata.labels.at("topology.kubernetes.io/zone"), "a");
   EXPECT_EQ(node.metadata.labels.at("tier"), "gold");
-  for (const kube::ResourceList* list : {&node.status.capacity, &node.status.allocatable}) {
+  for (const kube::ResourceList* list :
+       {&node.status.capacity.get(), &node.status.allocatable.get()}) {
     EXPECT_EQ(list->at("cpu").ToString(), "64");
     EXPECT_EQ(list->at("memory").ToString(), "256Gi");
     EXPECT_EQ(list->at("pods").ToString(), "200");
@@ -118,4 +119,4 @@ TEST(NodeObjects, GpusAreSpreadOverNumaNodes) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::node_objects_test

@@ -7,7 +7,7 @@
 #include "localcluster/nodes/node_objects.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::pod_admission_test {
 namespace {
 
 kube::Node SmallNode() {
@@ -97,4 +97,4 @@ TEST(Machine, AddressRangesEnd) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::pod_admission_test

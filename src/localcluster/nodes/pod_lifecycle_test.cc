@@ -5,7 +5,7 @@
 
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::pod_lifecycle_test {
 namespace {
 
 // A pod as the API shows it, and a node that acts on it.
@@ -247,4 +247,4 @@ TEST(PodLifecycle, APodMayTakeItsTimeWithinItsGracePeriod) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::pod_lifecycle_test

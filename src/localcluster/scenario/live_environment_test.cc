@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace koord::scenario {
+namespace koord::scenario::live_environment_test {
 namespace {
 
 std::string WhyItNeedsItsOwn(const std::string& text) {
@@ -44,4 +44,4 @@ TEST(NeedsOwnCluster, TheManagersNamespaceIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace koord::scenario
+}  // namespace koord::scenario::live_environment_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace koord::scenario {
+namespace koord::scenario::match_test {
 namespace {
 
 std::vector<Mismatch> MatchTexts(std::string_view expected, std::string_view actual) {
@@ -62,4 +62,4 @@ TEST(MatchReport, ShowsTheWholeListWhenNothingIsNear) {
 }
 
 }  // namespace
-}  // namespace koord::scenario
+}  // namespace koord::scenario::match_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace koord::scenario {
+namespace koord::scenario::report_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST(Report, WritesXmlThatCiSystemsRead) {
 }
 
 }  // namespace
-}  // namespace koord::scenario
+}  // namespace koord::scenario::report_test

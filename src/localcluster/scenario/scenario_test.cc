@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace koord::scenario {
+namespace koord::scenario::scenario_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace koord::scenario
+}  // namespace koord::scenario::scenario_test

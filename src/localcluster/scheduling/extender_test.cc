@@ -6,7 +6,7 @@
 #include "localcluster/scheduling/scheduler_bed_testing.h"
 
 // An extender that looks after a resource of its own: no node says that it has any.
-namespace koord::localcluster {
+namespace koord::localcluster::extender_test {
 namespace {
 
 using kube::json::array;
@@ -146,4 +146,4 @@ TEST_P(Eviction, HappensWhereTheExtenderAgrees) {
 INSTANTIATE_TEST_SUITE_P(Nodes, Eviction, testing::Values("n1", "n2", ""));
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::extender_test

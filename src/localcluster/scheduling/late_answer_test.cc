@@ -4,7 +4,7 @@
 
 // A binding is in effect, and the answer is late. Whatever becomes of the pod in the meantime, it
 // holds its room as long as it is there and no longer.
-namespace koord::localcluster {
+namespace koord::localcluster::late_answer_test {
 namespace {
 
 class LateAnswer : public ::testing::Test, protected SchedulerBed {
@@ -57,4 +57,4 @@ TEST_F(LateAnswer, DoesNotKeepTheRoomOfAPodThatIsGoneWhenTheAnswerIsLost) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::late_answer_test

@@ -4,7 +4,7 @@
 
 // Room that is promised to an important pod keeps others out. When the promise ends, those who fit
 // now are tried at once: long before the queue's periodic flush after five minutes.
-namespace koord::localcluster {
+namespace koord::localcluster::promised_room_test {
 namespace {
 
 constexpr Duration kSoon = 30s;
@@ -53,4 +53,4 @@ TEST_F(PromisedRoom, IsFreeWhenItsOwnerGoesElsewhere) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::promised_room_test

@@ -16,7 +16,7 @@
 //
 // One seed again: --gtest_filter='Seeds/SchedulerSimulation.*/17'; with KOORD_SIMULATION_LOG=3 in
 // the environment everything that happens is logged. Other seeds: KOORD_SIMULATION_SEEDS=201-1200.
-namespace koord::localcluster::simulation {
+namespace koord::localcluster::simulation::scheduler_simulation_test {
 namespace {
 
 constexpr int kSeeds = TestRounds(200);
@@ -106,4 +106,4 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulationReplay,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace koord::localcluster::simulation
+}  // namespace koord::localcluster::simulation::scheduler_simulation_test

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 
-namespace koord::validation {
+namespace koord::validation::validate_test {
 namespace {
 
 using testing::Contains;
@@ -367,4 +367,4 @@ TEST_F(ValidateTest, FilesThatFight) {
 }
 
 }  // namespace
-}  // namespace koord::validation
+}  // namespace koord::validation::validate_test

@@ -5,7 +5,7 @@
 
 #include "manager/config/colocation.h"
 
-namespace koord::manager {
+namespace koord::manager::slo_config_test {
 namespace {
 
 using testing::ElementsAre;
@@ -331,4 +331,4 @@ TEST(Colocation, ANodeMayOptOutButNotIn) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::slo_config_test

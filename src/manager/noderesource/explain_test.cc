@@ -5,7 +5,7 @@
 
 #include "manager/noderesource/common/facts_testing.h"
 
-namespace koord::manager {
+namespace koord::manager::explain_test {
 namespace {
 
 using testing::Contains;
@@ -85,4 +85,4 @@ TEST(Explain, OtherResourcesAreRefused) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::explain_test

@@ -6,7 +6,7 @@
 #include "manager/noderesource/common/facts_testing.h"
 #include "manager/noderesource/node_patch.h"
 
-namespace koord::manager {
+namespace koord::manager::node_decision_test {
 namespace {
 
 using kube::Quantity;
@@ -161,4 +161,4 @@ TEST(NodeDecision, WhatIsThereOnOneSideOnlyDiffers) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::node_decision_test

@@ -10,7 +10,7 @@
 #include "kube/resources.h"
 #include "kube/yaml.h"
 
-namespace koord::manager {
+namespace koord::manager::colocation_profile_controller_test {
 namespace {
 
 using kube::Json;
@@ -136,4 +136,4 @@ TEST_F(ColocationProfileControllerTest, NoSelectorMeansNoPod) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::colocation_profile_controller_test

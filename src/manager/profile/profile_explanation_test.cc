@@ -5,7 +5,7 @@
 
 #include "kube/yaml.h"
 
-namespace koord::manager {
+namespace koord::manager::profile_explanation_test {
 namespace {
 
 using kube::Json;
@@ -136,4 +136,4 @@ TEST(ProfileExplanation, FindsThePodsOfAManifest) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::profile_explanation_test

@@ -5,7 +5,7 @@
 
 #include "kube/yaml.h"
 
-namespace koord::manager {
+namespace koord::manager::profile_test {
 namespace {
 
 using kube::Json;
@@ -294,4 +294,4 @@ spec:
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::profile_test

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 
-namespace koord::manager {
+namespace koord::manager::manager_options_test {
 namespace {
 
 using component::Program;
@@ -138,4 +138,4 @@ TEST_F(ManagerOptionsTest, APlanIsMadeFromTheSameFlags) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::manager_options_test

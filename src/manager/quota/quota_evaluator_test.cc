@@ -10,7 +10,7 @@
 #include "kube/client/scripted_handler.h"
 #include "kube/yaml.h"
 
-namespace koord::manager {
+namespace koord::manager::quota_evaluator_test {
 namespace {
 
 using kube::Json;
@@ -153,4 +153,4 @@ TEST_F(QuotaEvaluatorTest, DoesNotWaitForEver) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::quota_evaluator_test

@@ -10,7 +10,7 @@
 #include "kube/yaml.h"
 #include "manager/quota/quota_profile_controller.h"
 
-namespace koord::manager {
+namespace koord::manager::quota_profile_test {
 namespace {
 
 template <class T>
@@ -167,4 +167,4 @@ TEST_F(QuotaProfileControllerTest, TellsOfAQuotaThatIsRefused) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::quota_profile_test

@@ -6,7 +6,7 @@
 #include "kube/yaml.h"
 #include "manager/quota/pod_quota.h"
 
-namespace koord::manager {
+namespace koord::manager::quota_topology_test {
 namespace {
 
 // "name parent is-parent cpu-min cpu-max": what most cases are about.
@@ -278,4 +278,4 @@ TEST_F(QuotaTopologyTest, ShowsItself) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::quota_topology_test

@@ -8,7 +8,7 @@
 #include "kube/client/in_process_transport.h"
 #include "kube/client/scripted_handler.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::binding_cycle_test {
 namespace {
 
 // A plugin that says what it is told to say, and notes that it was asked.
@@ -131,4 +131,4 @@ TEST_F(BindingCycleTest, SaysThatNobodyBinds) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::binding_cycle_test

@@ -8,7 +8,7 @@
 #include "kube/client/in_process_transport.h"
 #include "kube/client/scripted_handler.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::pod_patcher_test {
 namespace {
 
 class PodPatcherTest : public testing::Test {
@@ -110,4 +110,4 @@ TEST_F(PodPatcherTest, DoesNotLetAPodBeBoundThatIsBeingDeleted) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::pod_patcher_test

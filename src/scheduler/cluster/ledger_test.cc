@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::ledger_test {
 namespace {
 
 constexpr char kNode[] = "{metadata: {name: a}, status: {allocatable: {cpu: '4', memory: 8Gi}}}";
@@ -170,4 +170,4 @@ TEST(LedgerTest, EqualsOneThatIsFilledFromLists) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::ledger_test

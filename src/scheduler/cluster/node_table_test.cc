@@ -5,7 +5,7 @@
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_table_test {
 namespace {
 
 TEST(NodeTableTest, KeepsWhatANodeHasInColumns) {
@@ -92,4 +92,4 @@ TEST(NodeTableTest, HeartbeatsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_table_test

@@ -5,7 +5,7 @@
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::pod_shape_test {
 namespace {
 
 struct Pair {
@@ -93,4 +93,4 @@ TEST(PodShapeTest, ShapesThatNobodyHoldsAreDropped) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::pod_shape_test

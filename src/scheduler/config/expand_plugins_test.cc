@@ -8,7 +8,7 @@
 #include "scheduler/config/load_configuration.h"
 #include "scheduler/config/test_catalog.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::expand_plugins_test {
 namespace {
 
 using enum ExtensionPoint;
@@ -276,4 +276,4 @@ TEST(ExpandPluginsTest, StartUpErrors) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::expand_plugins_test

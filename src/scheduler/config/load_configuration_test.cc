@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "kube/yaml.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::load_configuration_test {
 namespace {
 
 using testing::ElementsAre;
@@ -290,4 +290,4 @@ TEST(LoadConfigurationTest, OddButAllowed) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::load_configuration_test

@@ -6,7 +6,7 @@
 #include "kube/yaml.h"
 #include "scheduler/config/load_configuration.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::plugin_args_test {
 namespace {
 
 using testing::ElementsAre;
@@ -312,4 +312,4 @@ TEST(PluginArgsTest, KoordinatorsScorers) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::plugin_args_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace koord::scheduler {
+namespace koord::scheduler::scheduler_gates_test {
 namespace {
 
 TEST(SchedulerGatesTest, KoordinatorsDefaults) {
@@ -64,4 +64,4 @@ TEST(SchedulerGatesTest, EachIsListedOnce) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::scheduler_gates_test

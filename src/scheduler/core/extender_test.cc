@@ -11,7 +11,7 @@
 #include "scheduler/core/scheduler.h"
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::extender_test {
 namespace {
 
 using kube::Json;
@@ -393,4 +393,4 @@ TEST_F(ExtenderTest, ABindingThatItRefusesFailsUnlessItMayBeIgnored) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::extender_test

@@ -4,7 +4,7 @@
 #include "base/strings.h"
 #include "scheduler/explain/explanation.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::explanation_text_test {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST(ExplanationTextTest, AsJsonAndBack) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::explanation_text_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace koord::scheduler {
+namespace koord::scheduler::extender_settings_test {
 namespace {
 
 using testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(ExtenderSettings, TheFitPluginPassesOverWhatExtendersLookAfter) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::extender_settings_test

@@ -4,7 +4,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_matcher_test {
 namespace {
 
 void ExpectMeansWhatThePodMeans(NodeMatcher& matcher, const kube::PodSpec& pod,
@@ -78,4 +78,4 @@ TEST(NodeMatcherTest, BadRequirementsHoldNowhere) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_matcher_test

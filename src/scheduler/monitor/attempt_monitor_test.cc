@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/virtual_loop.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::attempt_monitor_test {
 namespace {
 
 using testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST_F(AttemptMonitorTest, DoesNotTrackPodsThatAreBeingDeleted) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::attempt_monitor_test

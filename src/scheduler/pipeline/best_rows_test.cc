@@ -8,7 +8,7 @@
 
 #include "scheduler/pipeline/raw_scores.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::best_rows_test {
 namespace {
 
 TEST(BestRowsTest, PicksEachOfTheBestWithTheSameChance) {
@@ -80,4 +80,4 @@ TEST(RawScoresTest, KnowsTheRangeOfTheRowsThatCount) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::best_rows_test

@@ -7,7 +7,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::pipeline_test {
 namespace {
 
 // Refuses nodes whose label `refuse` is set, and pods beyond `room` on a node.
@@ -297,4 +297,4 @@ TEST(NodeOrderTest, GoesRoundTheZones) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::pipeline_test

@@ -11,7 +11,7 @@
 #include "scheduler/config/load_configuration.h"
 #include "scheduler/config/scheduler_gates.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::scheduler_options_test {
 namespace {
 
 using component::Program;
@@ -172,4 +172,4 @@ TEST_F(SchedulerOptionsTest, WrongFlags) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::scheduler_options_test

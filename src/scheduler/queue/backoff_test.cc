@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace koord::scheduler {
+namespace koord::scheduler::backoff_test {
 namespace {
 
 TEST(Backoff, DoublesUpToTheLimit) {
@@ -64,4 +64,4 @@ TEST(Backoff, CountsWholeSeconds) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::backoff_test

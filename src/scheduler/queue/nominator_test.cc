@@ -4,7 +4,7 @@
 
 #include "scheduler/queue/queue_testing.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::nominator_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -124,4 +124,4 @@ TEST_F(NominatorTest, TellsOfEveryNodeWhosePromisesChange) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::nominator_test

@@ -1,7 +1,7 @@
 #include "scheduler/queue/scheduling_queue_testing.h"
 
 // What wakes pods that wait: events, gates that open, and the net below.
-namespace koord::scheduler {
+namespace koord::scheduler::scheduling_queue_events_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -313,4 +313,4 @@ TEST_F(SchedulingQueueEventsTest, AnIdleQueueSetsNoTimers) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::scheduling_queue_events_test

@@ -11,7 +11,7 @@
 
 // The queue against a model that is as plain as its rules: every pod in one map, every question
 // answered by looking at all of them.
-namespace koord::scheduler {
+namespace koord::scheduler::scheduling_queue_model_test {
 namespace {
 
 constexpr EventKind kEvents[] = {EventKind::kNodeAdded,          EventKind::kNodeUpdated,
@@ -407,4 +407,4 @@ TEST(SchedulingQueueModel, AgreesOnRandomHistories) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::scheduling_queue_model_test

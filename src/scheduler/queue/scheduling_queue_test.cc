@@ -2,7 +2,7 @@
 
 #include "scheduler/queue/scheduling_queue_testing.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::scheduling_queue_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -428,4 +428,4 @@ TEST_F(SchedulingQueueTest, CountsPodsThatEnterAPool) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::scheduling_queue_test

@@ -5,7 +5,7 @@
 #include "base/virtual_loop.h"
 #include "scheduler/queue/queue_testing.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::waiting_pods_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -123,4 +123,4 @@ TEST_F(WaitingPodsTest, VisitorsMayDecideAboutAnybody) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::waiting_pods_test

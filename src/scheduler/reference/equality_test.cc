@@ -18,7 +18,7 @@
 #include "scheduler/reference/reference_scheduler.h"
 #include "scheduler/reference/world.h"
 
-namespace koord::scheduler::reference {
+namespace koord::scheduler::reference::equality_test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -287,10 +287,10 @@ void ReadFlags(int argc, char** argv) {
   }
 }
 
-}  // namespace koord::scheduler::reference
+}  // namespace koord::scheduler::reference::equality_test
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  koord::scheduler::reference::ReadFlags(argc, argv);
+  koord::scheduler::reference::equality_test::ReadFlags(argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -105,8 +105,9 @@ class InterPodAffinity final : public Rule {
     if (term.namespaces.empty() && !term.namespace_selector) in_namespace = ns == owner.meta().ns;
     if (term.namespace_selector && !in_namespace) {
       const kube::Namespace* object = view.cluster.objects.namespaces.Find(ns);
-      in_namespace = Matches(*term.namespace_selector,
-                             object == nullptr ? kube::Labels() : object->metadata.labels);
+      in_namespace =
+          Matches(*term.namespace_selector,
+                  object == nullptr ? kube::Shared<kube::Labels>() : object->metadata.labels);
     }
     return in_namespace && term.label_selector && Matches(*term.label_selector, pod.meta().labels);
   }

@@ -29,7 +29,7 @@ kube::Taint RandomTaint(Random& random) {
 }
 
 void LabelNode(kube::Node& node, Random& random) {
-  kube::Labels& labels = node.metadata.labels;
+  kube::Labels& labels = node.metadata.labels.own();
   if (random.Chance(0.93)) labels[kHostname] = node.metadata.name;
   if (random.Chance(0.02)) labels[kHostname] = "node-0";
   if (random.Chance(0.85)) labels[kZone] = TextOf(random, {"a", "b", "c"});
@@ -320,7 +320,7 @@ kube::Node RandomNode(Random& random, const Flavor& flavor, std::string name) {
   AnnotateNode(node, random);
   node.spec.unschedulable = random.Chance(flavor.taints / 3);
   while (random.Chance(flavor.taints)) node.spec.taints.push_back(RandomTaint(random));
-  kube::ResourceList& room = node.status.allocatable;
+  kube::ResourceList& room = node.status.allocatable.own();
   room["cpu"] = Milli(OneOf<int64_t>(random, {1000, 2000, 4000, 4000, 3300, 16000}));
   room["memory"] = Mi(OneOf<int64_t>(random, {1024, 4096, 4096, 3001, 8192}));
   room["pods"] = kube::Quantity(OneOf<int64_t>(random, {1, 5, 110, 110, 110, 110, 110, 110}));

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace koord::scheduler {
+namespace koord::scheduler::normalize_test {
 namespace {
 
 using Scores = std::vector<int64_t>;
@@ -49,4 +49,4 @@ TEST(NormalizeTest, IsExactForAllSmallScores) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::normalize_test

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::percent_test {
 namespace {
 
 constexpr int64_t kGi = int64_t{1} << 30;
@@ -120,4 +120,4 @@ TEST(PercentTest, HandlesMoreRowsThanABlockAndRowsInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::percent_test

@@ -118,7 +118,7 @@ std::shared_ptr<const kube::Node> RandomNode(Random& random, int number) {
                           {"cores", std::to_string(cores)}};
   if (random.Chance(0.9)) node.metadata.labels["zone"] = OneOf(random, kZones);
   if (random.Chance(0.3)) node.metadata.labels["disk"] = "ssd";
-  kube::ResourceList& room = node.status.allocatable;
+  kube::ResourceList& room = node.status.allocatable.own();
   room = {{std::string(kube::kCpu), kube::Quantity(cores)},
           {std::string(kube::kMemory), kube::Quantity(cores * Between(random, 1000, 5000) * kMi)},
           {std::string(kube::kPodCount), kube::Quantity(Between(random, 5, 110))}};

@@ -7,7 +7,7 @@
 #include "kube/yaml.h"
 #include "scheduler/config/scheduler_gates.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::transform_test {
 namespace {
 
 using testing::ElementsAre;
@@ -314,4 +314,4 @@ TEST(TransformTest, ElasticQuotas) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::transform_test

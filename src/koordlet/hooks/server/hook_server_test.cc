@@ -17,7 +17,7 @@
 #include "koordlet/hooks/server/unix_listener.h"
 #include "runtime_hook.grpc.pb.h"
 
-namespace koord::koordlet::hooks {
+namespace koord::koordlet::hooks::hook_server_test {
 namespace {
 
 using ::runtime::v1alpha1::ContainerResourceHookRequest;
@@ -176,4 +176,4 @@ TEST_F(HookServerTest, NeverListensOnTheNetwork) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet::hooks
+}  // namespace koord::koordlet::hooks::hook_server_test

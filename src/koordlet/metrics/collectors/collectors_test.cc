@@ -14,7 +14,7 @@
 #include "koordlet/testing/test_host.h"
 #include "koordlet/testing/test_pod.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::collectors_test {
 namespace {
 
 using testing::DoubleNear;
@@ -575,4 +575,4 @@ TEST_P(ResctrlTest, NeedsTheFlagAsWell) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::collectors_test

@@ -5,7 +5,7 @@
 #include "base/virtual_loop.h"
 #include "koordlet/host/memory_tree.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::nvml_test {
 namespace {
 
 class NvmlTest : public testing::Test {
@@ -91,4 +91,4 @@ TEST(LocateOnPciTest, IdsThatAreNoneAreDropped) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::nvml_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::koordlet {
+namespace koord::koordlet::burst_rules_test {
 namespace {
 
 BurstConfig Config(BurstPolicy policy) {
@@ -140,4 +140,4 @@ TEST(BurstLimiterTest, NoRoomAtAll) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::burst_rules_test

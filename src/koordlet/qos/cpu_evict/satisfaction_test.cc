@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::koordlet {
+namespace koord::koordlet::satisfaction_test {
 namespace {
 
 constexpr SatisfactionLimits kLimits{.lower = 30, .upper = 40};
@@ -63,4 +63,4 @@ TEST(SatisfactionLimitsTest, Ranges) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::satisfaction_test

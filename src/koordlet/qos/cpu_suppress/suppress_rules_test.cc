@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::suppress_rules_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -123,4 +123,4 @@ TEST(ChooseBeCpusTest, AnyChoiceIsAsLargeAsAskedFor) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::suppress_rules_test

@@ -7,7 +7,7 @@
 
 #include "base/virtual_loop.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::eviction_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST_F(EvictionTest, CoolTime) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::eviction_test

@@ -5,7 +5,7 @@
 
 #include "api/extended_resources.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::victims_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST(AllocatableLimitsTest, MustMakeSense) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::victims_test

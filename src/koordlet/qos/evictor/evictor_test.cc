@@ -9,7 +9,7 @@
 #include "kube/client/in_process_transport.h"
 #include "kube/client/scripted_handler.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::evictor_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -171,4 +171,4 @@ TEST_F(EvictorTest, AContainerThatDoesNotRunEndsTheKilling) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::evictor_test

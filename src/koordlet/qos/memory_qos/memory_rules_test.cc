@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::koordlet {
+namespace koord::koordlet::memory_rules_test {
 namespace {
 
 constexpr int64_t kMi = 1 << 20;
@@ -75,4 +75,4 @@ TEST(PageCacheLimitTest, SizeAndPercent) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::memory_rules_test

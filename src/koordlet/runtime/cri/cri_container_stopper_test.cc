@@ -9,7 +9,7 @@
 #include "base/temp_dir.h"
 #include "cri.grpc.pb.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::cri_container_stopper_test {
 namespace {
 
 // Plays containerd.
@@ -88,4 +88,4 @@ TEST_F(CriContainerStopperTest, EndsWhileSomethingIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::cri_container_stopper_test

@@ -13,7 +13,7 @@
 #include "kube/yaml.h"
 #include "pod_resources.grpc.pb.h"
 
-namespace koord::koordlet {
+namespace koord::koordlet::pod_resources_proxy_test {
 namespace {
 
 using testing::ElementsAre;
@@ -121,4 +121,4 @@ TEST(PodResourcesProxy, AddsDevicesToTheKubeletsAnswer) {
 }
 
 }  // namespace
-}  // namespace koord::koordlet
+}  // namespace koord::koordlet::pod_resources_proxy_test

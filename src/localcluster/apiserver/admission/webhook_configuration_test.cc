@@ -5,7 +5,7 @@
 #include "localcluster/apiserver/admission/webhooks.h"
 #include "localcluster/apiserver/registry/testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::webhook_configuration_test {
 namespace {
 
 using kube::Json;
@@ -140,4 +140,4 @@ TEST(WebhookUrl, Parts) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::webhook_configuration_test

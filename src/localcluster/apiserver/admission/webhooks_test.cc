@@ -10,7 +10,7 @@
 #include "kube/client/in_process_transport.h"
 #include "localcluster/apiserver/registry/testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::webhooks_test {
 namespace {
 
 using kube::Json;
@@ -715,4 +715,4 @@ TEST_F(WebhooksTest, AnswersAfterTheEndAreIgnored) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::webhooks_test

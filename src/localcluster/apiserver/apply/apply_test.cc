@@ -4,7 +4,7 @@
 #include "localcluster/apiserver/apply/managed_fields.h"
 #include "localcluster/apiserver/apply/test_objects.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::apply_test {
 namespace {
 
 using kube::Json;
@@ -339,4 +339,4 @@ TEST(Apply, KubectlConflictsWithChangesSinceClientSideApply) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::apply_test

@@ -4,7 +4,7 @@
 
 #include "localcluster/apiserver/apply/test_objects.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::field_set_test {
 namespace {
 
 FieldSet Set(std::string_view text) {
@@ -116,4 +116,4 @@ TEST(FieldSet, Intersection) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::field_set_test

@@ -4,7 +4,7 @@
 
 #include "localcluster/apiserver/apply/test_objects.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::managed_fields_test {
 namespace {
 
 using kube::Json;
@@ -293,4 +293,4 @@ TEST(FieldManagerName, FromUserAgent) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::managed_fields_test

@@ -6,7 +6,7 @@
 #include "kube/time.h"
 #include "localcluster/apiserver/registry/testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::definition_test {
 namespace {
 
 using kube::Json;
@@ -330,4 +330,4 @@ TEST(CustomResource, ConvertsByRenaming) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::definition_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace koord::apiserver {
+namespace koord::apiserver::json_path_test {
 namespace {
 
 using kube::Json;
@@ -85,4 +85,4 @@ TEST(JsonPath, MakesSimplePaths) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::json_path_test

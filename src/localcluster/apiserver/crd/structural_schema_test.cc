@@ -5,7 +5,7 @@
 #include "base/strings.h"
 #include "localcluster/apiserver/registry/testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::structural_schema_test {
 namespace {
 
 using kube::Json;
@@ -457,4 +457,4 @@ TEST(StructuralSchema, KnowsOfRules) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::structural_schema_test

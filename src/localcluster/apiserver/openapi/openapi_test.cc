@@ -8,7 +8,7 @@
 #include "localcluster/apiserver/registry/registry.h"
 #include "localcluster/apiserver/registry/testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::openapi_test {
 namespace {
 
 using kube::Json;
@@ -383,4 +383,4 @@ TEST(OpenApiProtobuf, TheLeastThatKubectlAccepts) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::openapi_test

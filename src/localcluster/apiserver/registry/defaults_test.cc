@@ -4,7 +4,7 @@
 
 #include "localcluster/apiserver/registry/prepare.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::defaults_test {
 namespace {
 
 using kube::Json;
@@ -157,4 +157,4 @@ TEST(PrepareTest, QosClass) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::defaults_test

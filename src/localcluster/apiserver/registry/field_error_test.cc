@@ -4,7 +4,7 @@
 
 #include "localcluster/apiserver/registry/field_path.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::field_error_test {
 namespace {
 
 TEST(FieldErrorTest, EveryFormAsKubernetesPrintsIt) {
@@ -55,4 +55,4 @@ TEST(FieldPathTest, SpellsTheWay) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::field_error_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace koord::apiserver {
+namespace koord::apiserver::registry_test {
 namespace {
 
 using testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST(RegistryTest, GroupsAreInOrderWithCoreFirst) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::registry_test

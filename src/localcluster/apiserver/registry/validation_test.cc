@@ -4,7 +4,7 @@
 
 #include "localcluster/apiserver/registry/resources_validation.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::validation_test {
 namespace {
 
 using kube::Json;
@@ -237,4 +237,4 @@ TEST(OtherValidationTest, ImmutableMapsAndClasses) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::validation_test

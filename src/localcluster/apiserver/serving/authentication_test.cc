@@ -8,7 +8,7 @@
 #include "kube/json.h"
 #include "kube/serving/x509.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::authentication_test {
 namespace {
 
 using ::testing::Contains;
@@ -301,4 +301,4 @@ TEST(ServiceAccountTokensTest, NeedsAKeyOfTheRightKind) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::authentication_test

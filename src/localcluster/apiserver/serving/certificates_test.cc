@@ -12,7 +12,7 @@
 #include "base/virtual_loop.h"
 #include "kube/serving/private_file.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::certificates_test {
 namespace {
 
 using ::testing::Contains;
@@ -142,4 +142,4 @@ TEST_F(CertificatesTest, WritingReplacesAtOnce) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::certificates_test

@@ -20,7 +20,7 @@
 #include "localcluster/apiserver/serving/authentication.h"
 #include "localcluster/apiserver/serving/certificates.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::http_server_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -426,4 +426,4 @@ TEST_F(HttpServerTest, KubectlGetsInWithTheKubeconfig) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::http_server_test

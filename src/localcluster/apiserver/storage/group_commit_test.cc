@@ -9,7 +9,7 @@
 #include "base/virtual_loop.h"
 #include "localcluster/apiserver/storage/store_testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::group_commit_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -157,4 +157,4 @@ TEST_F(GroupCommitOnLoopTest, ALongCompactionLetsWritesThrough) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::group_commit_test

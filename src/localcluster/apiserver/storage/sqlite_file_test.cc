@@ -12,7 +12,7 @@
 #include "base/virtual_loop.h"
 #include "localcluster/apiserver/storage/store_testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::sqlite_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -258,4 +258,4 @@ TEST_F(SqliteStoreTest, TheLogStaysBounded) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::sqlite_file_test

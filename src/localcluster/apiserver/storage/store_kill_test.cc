@@ -18,7 +18,7 @@
 #include "localcluster/apiserver/storage/store.h"
 #include "localcluster/apiserver/storage/store_testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::store_kill_test {
 namespace {
 
 constexpr int kRounds = TestRounds(200);
@@ -170,8 +170,9 @@ TEST_F(StoreKillTest, NothingAcknowledgedIsLost) {
     SCOPED_TRACE(fmt::format("round {}", round));
     Round();
   }
-  EXPECT_GT(acknowledgements_, uint64_t{50 * kRounds}) << "the test must have had something to lose";
+  EXPECT_GT(acknowledgements_, uint64_t{50 * kRounds})
+      << "the test must have had something to lose";
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::store_kill_test

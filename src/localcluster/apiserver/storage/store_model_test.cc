@@ -11,7 +11,7 @@
 #include "localcluster/apiserver/storage/store.h"
 #include "localcluster/apiserver/storage/store_testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::store_model_test {
 namespace {
 
 constexpr const char* kResources[] = {"pods", "nodes", "leases.coordination.k8s.io"};
@@ -233,4 +233,4 @@ TEST(StoreModelTest, OnDiskAgreesWithTheModelOverRestarts) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::store_model_test

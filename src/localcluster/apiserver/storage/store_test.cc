@@ -9,7 +9,7 @@
 #include "localcluster/apiserver/storage/store_impl.h"
 #include "localcluster/apiserver/storage/store_testing.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::store_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -331,4 +331,4 @@ TEST_F(SlowDiskTest, AfterAFailureNothingIsAcknowledgedAnyMore) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::store_test

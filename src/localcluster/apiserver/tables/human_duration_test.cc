@@ -4,7 +4,7 @@
 
 #include "kube/time.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::human_duration_test {
 namespace {
 
 using std::chrono::days;
@@ -63,4 +63,4 @@ TEST(HumanAge, ReadsTimes) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::human_duration_test

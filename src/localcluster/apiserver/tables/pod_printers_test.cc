@@ -2,7 +2,7 @@
 
 #include "localcluster/apiserver/tables/test_tables.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::pod_printers_test {
 namespace {
 
 std::string PodRow(std::string_view pod) { return RowText("", "Pod", pod); }
@@ -191,4 +191,4 @@ TEST(PodTemplateTable, Row) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::pod_printers_test

@@ -2,7 +2,7 @@
 
 #include "localcluster/apiserver/tables/test_tables.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::printers_test {
 namespace {
 
 struct KindColumns {
@@ -370,4 +370,4 @@ TEST(Tables, SurviveFieldsOfTheWrongType) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::printers_test

@@ -5,7 +5,7 @@
 #include "localcluster/apiserver/registry/testing.h"
 #include "localcluster/apiserver/tables/test_tables.h"
 
-namespace koord::apiserver {
+namespace koord::apiserver::table_test {
 namespace {
 
 using kube::Json;
@@ -135,4 +135,4 @@ TEST(PartialObjectMetadata, KeepsMetadataOnly) {
 }
 
 }  // namespace
-}  // namespace koord::apiserver
+}  // namespace koord::apiserver::table_test

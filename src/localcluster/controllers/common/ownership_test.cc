@@ -6,7 +6,7 @@
 #include "kube/resources.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::ownership_test {
 namespace {
 
 TEST(Ownership, WhoMayClaimWhat) {
@@ -63,4 +63,4 @@ TEST(Ownership, RandomNamesLookLikeTheServers) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::ownership_test

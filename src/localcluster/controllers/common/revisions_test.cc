@@ -7,7 +7,7 @@
 #include "localcluster/controllers/common/template_hash.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::revisions_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(Revisions, OnlyOldUnusedOnesBeyondTheLimitGo) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::revisions_test

@@ -7,7 +7,7 @@
 #include "localcluster/controllers/daemonset/daemon_pod.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::daemon_set_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -176,4 +176,4 @@ TEST_F(DaemonSetPlanTest, StatusCountsNodes) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::daemon_set_plan_test

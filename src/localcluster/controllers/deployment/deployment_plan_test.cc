@@ -7,7 +7,7 @@
 #include "localcluster/controllers/deployment/deployment_status.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::deployment_plan_test {
 namespace {
 
 using ::testing::Contains;
@@ -217,4 +217,4 @@ TEST(DeploymentStatus, SaysHowTheRolloutGetsOn) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::deployment_plan_test

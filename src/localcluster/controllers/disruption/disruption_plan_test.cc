@@ -5,7 +5,7 @@
 
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::disruption_plan_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST(Disruption, StatusIsWrittenOnlyOverTheVersionItRestsOn) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::disruption_plan_test

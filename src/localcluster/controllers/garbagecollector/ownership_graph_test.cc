@@ -6,7 +6,7 @@
 #include "kube/resources.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::ownership_graph_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -140,4 +140,4 @@ TEST_F(OwnershipGraphTest, WhatIsAlreadyGoingIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::ownership_graph_test

@@ -10,7 +10,7 @@
 #include "localcluster/controllers/job/job_pod.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::job_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -301,4 +301,4 @@ TEST(IndexSet, ReadsAndWritesRanges) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::job_plan_test

@@ -6,7 +6,7 @@
 #include "localcluster/controllers/nodelifecycle/taint_eviction.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::node_health_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -177,4 +177,4 @@ TEST(LeaveAt, TheShortestTolerationDecides) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::node_health_test

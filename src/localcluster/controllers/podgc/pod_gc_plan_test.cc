@@ -5,7 +5,7 @@
 
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::pod_gc_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -36,4 +36,4 @@ TEST(PodGc, TheOldestEndedPodsBeyondTheLimitGo) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::pod_gc_plan_test

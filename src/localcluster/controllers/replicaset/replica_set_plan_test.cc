@@ -6,7 +6,7 @@
 #include "kube/resources.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::replica_set_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST(ReplicaSetPlan, FailuresShowInTheStatusUntilTheyAreOver) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::replica_set_plan_test

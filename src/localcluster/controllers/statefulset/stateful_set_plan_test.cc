@@ -10,7 +10,7 @@
 #include "localcluster/controllers/statefulset/stateful_pod.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::stateful_set_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -251,4 +251,4 @@ TEST(StatefulPod, OrdinalsComeFromNames) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::stateful_set_plan_test

@@ -7,7 +7,7 @@
 #include "kube/yaml.h"
 #include "localcluster/shared/test_objects.h"
 
-namespace koord::localcluster {
+namespace koord::localcluster::claim_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -295,4 +295,4 @@ TEST(ClaimPlan, ClaimsWhoseVolumeVanishedAreLost) {
 }
 
 }  // namespace
-}  // namespace koord::localcluster
+}  // namespace koord::localcluster::claim_plan_test

@@ -4,7 +4,7 @@
 
 #include "api/keys.h"
 
-namespace koord::manager {
+namespace koord::manager::amplification_test {
 namespace {
 
 std::string Ratios(bool enable, std::map<std::string, double, std::less<>> ratios,
@@ -41,4 +41,4 @@ TEST(Amplification, AnUnreadableNormalizationIsAnError) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::amplification_test

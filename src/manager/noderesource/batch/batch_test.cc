@@ -6,7 +6,7 @@
 #include "api/keys.h"
 #include "manager/noderesource/common/facts_testing.h"
 
-namespace koord::manager {
+namespace koord::manager::batch_test {
 namespace {
 
 using testing::Optional;
@@ -356,4 +356,4 @@ TEST(Amounts, V11DifferenceThreshold) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::batch_test

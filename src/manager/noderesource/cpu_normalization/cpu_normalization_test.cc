@@ -5,7 +5,7 @@
 #include "api/keys.h"
 #include "api/node_annotations.h"
 
-namespace koord::manager {
+namespace koord::manager::cpu_normalization_test {
 namespace {
 
 CpuNormalizationConfig Config(std::optional<double> default_ratio = {}) {
@@ -103,4 +103,4 @@ TEST(CpuNormalization, WhatIsWorthAWrite) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::cpu_normalization_test

@@ -4,7 +4,7 @@
 
 #include "manager/noderesource/common/facts_testing.h"
 
-namespace koord::manager {
+namespace koord::manager::gpu_test {
 namespace {
 
 api::DeviceInfo Gpu(const char* memory, bool health = true) {
@@ -76,4 +76,4 @@ TEST(Gpu, OtherDevicesDoNotCount) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::gpu_test

@@ -4,7 +4,7 @@
 
 #include "manager/noderesource/common/facts_testing.h"
 
-namespace koord::manager {
+namespace koord::manager::mid_test {
 namespace {
 
 struct World {
@@ -99,4 +99,4 @@ TEST(Mid, StaleMetricsTakeEverythingBack) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::mid_test

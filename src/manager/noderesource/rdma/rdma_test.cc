@@ -4,7 +4,7 @@
 
 #include "manager/noderesource/common/facts_testing.h"
 
-namespace koord::manager {
+namespace koord::manager::rdma_test {
 namespace {
 
 TEST(Rdma, AHundredForEachHealthyDevice) {
@@ -25,4 +25,4 @@ TEST(Rdma, AHundredForEachHealthyDevice) {
 }
 
 }  // namespace
-}  // namespace koord::manager
+}  // namespace koord::manager::rdma_test

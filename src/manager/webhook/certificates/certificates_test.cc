@@ -5,7 +5,7 @@
 #include "base/virtual_loop.h"
 #include "kube/serving/x509.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::certificates_test {
 namespace {
 
 constexpr auto kDay = std::chrono::hours(24);
@@ -125,4 +125,4 @@ TEST_F(CertificatesTest, ReplacesWhatCannotBeUsed) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::certificates_test

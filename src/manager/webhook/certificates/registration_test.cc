@@ -5,7 +5,7 @@
 #include "base/strings.h"
 #include "kube/yaml.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::registration_test {
 namespace {
 
 using kube::Json;
@@ -91,4 +91,4 @@ TEST_F(RegistrationTest, ATemplateThatIsNoneIsNamed) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::registration_test

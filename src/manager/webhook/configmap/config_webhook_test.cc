@@ -5,7 +5,7 @@
 #include "manager/webhook/configmap/strategy_rules.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::config_webhook_test {
 namespace {
 
 const kube::ObjectKey kSloConfig{"koordinator-system", "slo-controller-config"};
@@ -223,4 +223,4 @@ TEST(StrategyRulesTest, NamesFieldsAsTheTypesDo) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::config_webhook_test

@@ -5,7 +5,7 @@
 #include "kube/patch/json_patch.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::elastic_quota_webhook_test {
 namespace {
 
 using kube::Json;
@@ -117,4 +117,4 @@ TEST_F(ElasticQuotaWebhookTest, LeavesOtherObjectsAlone) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::elastic_quota_webhook_test

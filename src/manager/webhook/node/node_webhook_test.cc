@@ -5,7 +5,7 @@
 #include "kube/patch/json_patch.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::node_webhook_test {
 namespace {
 
 using kube::Json;
@@ -87,4 +87,4 @@ TEST(NodeWebhookTest, NamesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::node_webhook_test

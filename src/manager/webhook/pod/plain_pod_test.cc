@@ -8,7 +8,7 @@
 #include "manager/webhook/pod/pod_validating.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::plain_pod_test {
 namespace {
 
 class PlainPodTest : public testing::Test {
@@ -102,4 +102,4 @@ TEST_F(PlainPodTest, DoubtIsAskedAbout) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::plain_pod_test

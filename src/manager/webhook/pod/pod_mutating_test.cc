@@ -5,7 +5,7 @@
 #include "kube/patch/json_patch.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::pod_mutating_test {
 namespace {
 
 using kube::Json;
@@ -234,4 +234,4 @@ TEST_F(QuotaTreeTest, LeavesPodsOfNoTreeAlone) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::pod_mutating_test

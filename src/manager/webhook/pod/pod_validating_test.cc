@@ -6,7 +6,7 @@
 #include "manager/webhook/pod/pod_binding.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::pod_validating_test {
 namespace {
 
 using testing::ElementsAre;
@@ -319,4 +319,4 @@ TEST_F(PodBindingTest, IsEnforcedEverywhereOrNowhere) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::pod_validating_test

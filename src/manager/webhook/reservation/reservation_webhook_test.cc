@@ -4,7 +4,7 @@
 
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::reservation_webhook_test {
 namespace {
 
 Request ReservationRequest(std::string_view object) {
@@ -42,4 +42,4 @@ TEST(ReservationWebhookTest, AskForNoPriorityClassWithoutATemplate) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::reservation_webhook_test

@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::review_test {
 namespace {
 
 using testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(ReviewTest, WritesAnswers) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::review_test

@@ -7,7 +7,7 @@
 #include "component/ask_testing.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::webhook_handler_test {
 namespace {
 
 using kube::HttpResponse;
@@ -119,4 +119,4 @@ TEST_F(WebhookHandlerTest, AsksForACertificateWhereConfigured) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::webhook_handler_test

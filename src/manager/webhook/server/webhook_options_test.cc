@@ -10,7 +10,7 @@
 #include "manager/config/manager_gates.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::webhook_options_test {
 namespace {
 
 TEST(WebhookOptionsTest, DefaultsOfFeaturesAreThoseOfTheGates) {
@@ -97,4 +97,4 @@ TEST(WebhookOptionsTest, TheManifestRegistersWhatIsAnswered) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::webhook_options_test

@@ -12,7 +12,7 @@
 #include "kube/resources.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
-namespace koord::manager::webhook {
+namespace koord::manager::webhook::webhook_server_test {
 namespace {
 
 using kube::HttpRequest;
@@ -219,4 +219,4 @@ TEST(WebhookServerTest, AnswersOverHttps) {
 }
 
 }  // namespace
-}  // namespace koord::manager::webhook
+}  // namespace koord::manager::webhook::webhook_server_test

@@ -5,7 +5,7 @@
 #include "scheduler/testing/idle_handle.h"
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::default_preemption_test {
 namespace {
 
 constexpr const char* kWaits =
@@ -178,4 +178,4 @@ TEST_F(DefaultPreemptionTest, AVictimThatOnlyWaitedForItsPermitDoesNotLeave) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::default_preemption_test

@@ -5,7 +5,7 @@
 #include "scheduler/testing/idle_handle.h"
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::dry_run_test {
 namespace {
 
 class DryRunTest : public testing::Test, protected IdleHandle {
@@ -119,4 +119,4 @@ TEST(PreemptionCostTest, ChoosesTheNodeWhoseVictimsMatterLeast) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::dry_run_test

@@ -4,7 +4,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::dynamic_resources_test {
 namespace {
 
 TEST(DynamicResources, LeavesOtherPodsAlone) {
@@ -28,4 +28,4 @@ spec: {containers: [{name: c}], resourceClaims: [{name: gpu, resourceClaimName: 
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::dynamic_resources_test

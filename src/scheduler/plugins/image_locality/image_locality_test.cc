@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::image_locality_test {
 namespace {
 
 using Scores = std::vector<int64_t>;
@@ -175,4 +175,4 @@ TEST(ImageLocalityTest, DroppingNamesThatNobodyAsksForLeavesTheOthers) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::image_locality_test

@@ -6,7 +6,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::inter_pod_affinity_test {
 namespace {
 
 using testing::ElementsAre;
@@ -310,4 +310,4 @@ TEST_F(InterPodAffinityTest, ForgetsWhatIsGone) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::inter_pod_affinity_test

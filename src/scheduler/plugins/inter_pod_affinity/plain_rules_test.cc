@@ -9,7 +9,7 @@
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "scheduler/plugins/topology/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::plain_rules_test {
 namespace {
 
 using Terms = std::vector<kube::PodAffinityTerm>;
@@ -279,4 +279,4 @@ TEST_P(PlainRules, HoldWhateverHappens) {
 INSTANTIATE_TEST_SUITE_P(Seeds, PlainRules, testing::Range(0, 40));
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::plain_rules_test

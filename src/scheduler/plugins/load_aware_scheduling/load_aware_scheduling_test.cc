@@ -10,7 +10,7 @@
 #include "kube/time.h"
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::load_aware_scheduling_test {
 namespace {
 
 using testing::ElementsAre;
@@ -805,4 +805,4 @@ status:
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::load_aware_scheduling_test

@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_affinity_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -258,4 +258,4 @@ TEST(NodeAffinityTest, CaresAboutNoOtherEvents) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_affinity_test

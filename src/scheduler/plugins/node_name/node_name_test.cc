@@ -4,7 +4,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_name_test {
 namespace {
 
 TEST(NodeNameTest, PodsWithoutANodeMayRunAnywhere) {
@@ -45,4 +45,4 @@ TEST(NodeNameTest, CaresAboutNoOtherEvents) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_name_test

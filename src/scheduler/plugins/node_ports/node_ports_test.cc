@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_ports_test {
 namespace {
 
 constexpr std::string_view kTaken =
@@ -141,4 +141,4 @@ TEST(NodePortsTest, CaresAboutNoOtherEvents) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_ports_test

@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_resources_balanced_allocation_test {
 namespace {
 
 std::string Pod(std::string_view requests, std::string_view node = "") {
@@ -105,4 +105,4 @@ TEST(NodeResourcesBalancedAllocationTest, TwoResourcesScoreAsTwoOfThree) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_resources_balanced_allocation_test

@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_resources_fit_test {
 namespace {
 
 NodeResourcesFitArgs Scoring(std::string_view type, std::vector<ResourceWeight> resources = {},
@@ -267,4 +267,4 @@ TEST(NodeResourcesFitTest, CaresAboutNoOtherEvents) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_resources_fit_test

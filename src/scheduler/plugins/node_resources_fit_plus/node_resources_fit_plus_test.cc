@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_resources_fit_plus_test {
 namespace {
 
 const NodeResourcesFitPlusArgs kPackGpus{.resources = {{"nvidia.com/gpu", {"MostAllocated", 2}},
@@ -104,4 +104,4 @@ TEST(NodeResourcesFitPlusTest, SingleRowsAgreeOnRandomClusters) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_resources_fit_plus_test

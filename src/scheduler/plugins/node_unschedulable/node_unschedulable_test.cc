@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_unschedulable_test {
 namespace {
 
 constexpr std::string_view kCordoned = "{metadata: {name: cordoned}, spec: {unschedulable: true}}";
@@ -71,4 +71,4 @@ TEST(NodeUnschedulableTest, CaresAboutNoOtherEvents) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_unschedulable_test

@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::node_volume_limits_test {
 namespace {
 
 constexpr std::string_view kExceeded = "Unschedulable: node(s) exceed max volume count";
@@ -125,4 +125,4 @@ TEST_F(NodeVolumeLimitsTest, SkipsPodsWithoutSuchVolumes) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::node_volume_limits_test

@@ -10,7 +10,7 @@
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
 #include "scheduler/plugins/topology/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::plain_rules_test {
 namespace {
 
 using Constraint = kube::TopologySpreadConstraint;
@@ -332,4 +332,4 @@ TEST_P(PlainRules, HoldWhateverHappens) {
 INSTANTIATE_TEST_SUITE_P(Seeds, PlainRules, testing::Range(0, 40));
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::plain_rules_test

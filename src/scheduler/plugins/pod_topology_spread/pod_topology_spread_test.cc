@@ -6,7 +6,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::pod_topology_spread_test {
 namespace {
 
 using testing::ElementsAre;
@@ -353,4 +353,4 @@ TEST_F(PodTopologySpreadTest, WakesPodsForEventsThatMayHelp) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::pod_topology_spread_test

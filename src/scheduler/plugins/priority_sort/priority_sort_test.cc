@@ -4,7 +4,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::priority_sort_test {
 namespace {
 
 TEST(PrioritySortTest, OrdersByPriorityThenTimeThenSequence) {
@@ -29,4 +29,4 @@ TEST(PrioritySortTest, OrdersByPriorityThenTimeThenSequence) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::priority_sort_test

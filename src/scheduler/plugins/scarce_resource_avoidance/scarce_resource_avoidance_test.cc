@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::scarce_resource_avoidance_test {
 namespace {
 
 const ScarceResourceAvoidanceArgs kGpus{.resources = {"nvidia.com/gpu"}};
@@ -81,4 +81,4 @@ TEST(ScarceResourceAvoidanceTest, SingleRowsAgreeOnRandomClusters) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::scarce_resource_avoidance_test

@@ -4,7 +4,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::scheduling_gates_test {
 namespace {
 
 TEST(SchedulingGatesTest, PodsWaitUntilTheirGatesAreGone) {
@@ -37,4 +37,4 @@ TEST(SchedulingGatesTest, CaresAboutNoOtherEvents) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::scheduling_gates_test

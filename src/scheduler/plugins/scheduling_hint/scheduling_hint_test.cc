@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::scheduling_hint_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -73,4 +73,4 @@ TEST(SchedulingHintTest, PodsWithDifferentHintsDoNotShareThem) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::scheduling_hint_test

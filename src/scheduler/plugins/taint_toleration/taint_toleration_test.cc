@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/random_cluster.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::taint_toleration_test {
 namespace {
 
 constexpr std::string_view kRejected =
@@ -144,4 +144,4 @@ TEST(TaintTolerationTest, CaresAboutNoOtherEvents) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::taint_toleration_test

@@ -8,7 +8,7 @@
 #include "kube/client/scripted_handler.h"
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::volume_binding_test {
 namespace {
 
 using testing::ElementsAre;
@@ -421,4 +421,4 @@ TEST_F(PromiseTest, PodsWhoseClaimsAreBoundHaveNothingToWrite) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::volume_binding_test

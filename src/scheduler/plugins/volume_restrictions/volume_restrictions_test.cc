@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::volume_restrictions_test {
 namespace {
 
 constexpr std::string_view kNoDisk = "Unschedulable: node(s) had no available disk";
@@ -109,4 +109,4 @@ TEST_F(ExclusiveClaim, OtherPodsAreSkipped) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::volume_restrictions_test

@@ -5,7 +5,7 @@
 
 #include "scheduler/testing/plugin_bed.h"
 
-namespace koord::scheduler {
+namespace koord::scheduler::volume_zone_test {
 namespace {
 
 constexpr std::string_view kPod = R"(
@@ -81,4 +81,4 @@ TEST(VolumeZone, SkipsPodsWithoutZonalVolumes) {
 }
 
 }  // namespace
-}  // namespace koord::scheduler
+}  // namespace koord::scheduler::volume_zone_test
