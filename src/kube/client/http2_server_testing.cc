@@ -43,7 +43,7 @@ struct TestStream {
   absl::AnyInvocable<void()> on_disconnect;
 };
 
-nghttp2_nv Field(const std::string& name, const std::string& value) {
+nghttp2_nv HeaderField(const std::string& name, const std::string& value) {
   return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
           reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
           NGHTTP2_NV_FLAG_NONE};
@@ -114,7 +114,7 @@ class Http2TestServer::Session final : public std::enable_shared_from_this<Sessi
       for (char& c : name) c = static_cast<char>(std::tolower(c));
     }
     std::vector<nghttp2_nv> fields;
-    for (const auto& [name, value] : headers) fields.push_back(Field(name, value));
+    for (const auto& [name, value] : headers) fields.push_back(HeaderField(name, value));
     nghttp2_data_provider body{};
     body.read_callback = ReadBody;
     nghttp2_submit_response(session_, id, fields.data(), fields.size(), &body);

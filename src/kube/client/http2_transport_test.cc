@@ -4,7 +4,7 @@
 #include "kube/client/http2_server_testing.h"
 #include "kube/client/http_transport_testing.h"
 
-namespace koord::kube {
+namespace koord::kube::http2_transport_test {
 namespace {
 
 using testing::HasSubstr;
@@ -399,4 +399,4 @@ TEST_F(Http2TransportTest, IsNotOfferedWhenSwitchedOff) {
 }
 
 }  // namespace
-}  // namespace koord::kube
+}  // namespace koord::kube::http2_transport_test
