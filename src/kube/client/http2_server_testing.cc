@@ -39,6 +39,7 @@ int ChooseHttp2(SSL*, const unsigned char** chosen, unsigned char* size,
 struct TestStream {
   HttpRequest request;
   std::deque<std::string> chunks;
+  size_t sent = 0;  // of the first chunk
   bool ended = false;
   absl::AnyInvocable<void()> on_disconnect;
 };
@@ -221,11 +222,14 @@ class Http2TestServer::Session final : public std::enable_shared_from_this<Sessi
     if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     size_t count = 0;
     if (!stream->chunks.empty()) {
-      std::string& chunk = stream->chunks.front();
-      count = std::min(size, chunk.size());
-      std::memcpy(buffer, chunk.data(), count);
-      chunk.erase(0, count);
-      if (chunk.empty()) stream->chunks.pop_front();
+      const std::string& chunk = stream->chunks.front();
+      count = std::min(size, chunk.size() - stream->sent);
+      std::memcpy(buffer, chunk.data() + stream->sent, count);
+      stream->sent += count;
+      if (stream->sent == chunk.size()) {
+        stream->chunks.pop_front();
+        stream->sent = 0;
+      }
     }
     if (stream->ended && stream->chunks.empty()) {
       *flags |= NGHTTP2_DATA_FLAG_EOF;
