@@ -20,25 +20,42 @@ struct Field {
   bool found = false;
 };
 
-// Lines of "name value"; every field must be among them, others are passed over.
+bool IsNamed(std::string_view line, std::string_view name) {
+  return line.size() > name.size() && line[name.size()] == ' ' && line.starts_with(name);
+}
+
+Status TakeValue(std::string_view line, Field& field) {
+  const std::string_view text = Trim(line.substr(field.name.size() + 1));
+  const auto number = NumberOf<int64_t>(text);
+  if (!number || *number < 0) {
+    return InvalidArgument("{} is {}: expected a number", field.name, Quote(text, 64));
+  }
+  *field.value = *number;
+  field.found = true;
+  return absl::OkStatus();
+}
+
+// Lines of "name value"; every field must be among them, others are passed over. It is quickest
+// where the fields are in the kernel's order, so that a line is compared with the next one only.
 template <size_t N>
 Status ParseFields(std::string_view text, std::array<Field, N> fields) {
-  size_t missing = N;
-  while (!text.empty() && missing > 0) {
-    std::string_view line = TakeLine(text);
-    const std::string_view name = TakeUntil(line, ' ');
-    const auto field = std::ranges::find(fields, name, &Field::name);
-    if (field == fields.end() || field->found) continue;
-    const auto number = NumberOf<int64_t>(Trim(line));
-    if (!number || *number < 0) {
-      return InvalidArgument("{} is {}: expected a number", name, Quote(line, 64));
-    }
-    *field->value = *number;
-    field->found = true;
-    --missing;
+  size_t next = 0;
+  for (std::string_view rest = text; !rest.empty() && next < N;) {
+    const std::string_view line = TakeLine(rest);
+    if (!IsNamed(line, fields[next].name)) continue;
+    RETURN_IF_ERROR(TakeValue(line, fields[next]));
+    ++next;
   }
-  if (missing == 0) return absl::OkStatus();
-  return InvalidArgument("no field {}", std::ranges::find(fields, false, &Field::found)->name);
+  // The kernel's order was another one.
+  while (!text.empty() && next < N) {
+    const std::string_view line = TakeLine(text);
+    for (Field& field : fields) {
+      if (!field.found && IsNamed(line, field.name)) RETURN_IF_ERROR(TakeValue(line, field));
+    }
+  }
+  const auto missing = std::ranges::find(fields, false, &Field::found);
+  if (missing == fields.end()) return absl::OkStatus();
+  return InvalidArgument("no field {}", missing->name);
 }
 
 Status BadNumaRow(std::string_view word) {
@@ -154,18 +171,18 @@ StatusOr<MemoryStat> ParseMemoryStat(std::string_view text, CgroupVersion versio
   if (version == CgroupVersion::kV1) {
     RETURN_IF_ERROR((ParseFields<7>(text, {{{"total_cache", &stat.cache},
                                             {"total_rss", &stat.rss},
-                                            {"total_inactive_file", &stat.inactive_file},
-                                            {"total_active_file", &stat.active_file},
                                             {"total_inactive_anon", &stat.inactive_anon},
                                             {"total_active_anon", &stat.active_anon},
+                                            {"total_inactive_file", &stat.inactive_file},
+                                            {"total_active_file", &stat.active_file},
                                             {"total_unevictable", &stat.unevictable}}})));
   } else {
-    RETURN_IF_ERROR((ParseFields<7>(text, {{{"file", &stat.cache},
-                                            {"anon", &stat.rss},
-                                            {"inactive_file", &stat.inactive_file},
-                                            {"active_file", &stat.active_file},
+    RETURN_IF_ERROR((ParseFields<7>(text, {{{"anon", &stat.rss},
+                                            {"file", &stat.cache},
                                             {"inactive_anon", &stat.inactive_anon},
                                             {"active_anon", &stat.active_anon},
+                                            {"inactive_file", &stat.inactive_file},
+                                            {"active_file", &stat.active_file},
                                             {"unevictable", &stat.unevictable}}})));
   }
   return stat;
