@@ -358,6 +358,40 @@ spec: {containers: [{name: c}]}
   }
 }
 
+TEST(QosManagerTest, ThreadsOfPodsThatHaveNotRunAreNotReadAgain) {
+  for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
+    QosRig rig({.version = version, .resctrl = ResctrlFlavour::kIntel});
+    const kube::Pod& pod = rig.AddPod(R"(
+metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
+spec: {containers: [{name: c}]}
+)");
+    const std::string dir = rig.machine.ContainerDir(pod, "c");
+    const std::string& id = rig.state.pods()->front().containers.front().id;
+    api::NodeSloSpec slo = QuietSlo();
+    slo.resource_qos_strategy->be_class->resctrl_qos->enable = true;
+    rig.SetSlo(slo);
+    QosManager manager(rig.loop, rig.Context());
+    const auto tasks_after = [&](std::vector<int32_t> threads, double pod_cores, double cores) {
+      rig.machine.SetProcesses(dir, threads);
+      rig.loop.Advance(1s);
+      rig.metrics.Append({Metric::kPodCpu, pod.metadata.uid}, pod_cores);
+      rig.metrics.Append({Metric::kContainerCpu, id}, cores);
+      manager.RunOnce();
+      return rig.machine.resctrl_kernel().Tasks("BE");
+    };
+    EXPECT_THAT(tasks_after({5}, 0, 0), ElementsAre(5));  // never seen before
+    EXPECT_THAT(tasks_after({5, 6}, 0, 0), ElementsAre(5));
+    EXPECT_THAT(tasks_after({5, 6}, 1e-9, 0), ElementsAre(5));  // only its neighbours have run
+    EXPECT_THAT(tasks_after({5, 6}, 1e-9, 1e-9), ElementsAre(5, 6));
+    EXPECT_THAT(tasks_after({5, 6}, 0, 0), ElementsAre(5, 6));
+    // What is not measured may have run.
+    rig.machine.SetProcesses(dir, std::vector<int32_t>{5, 6, 7});
+    rig.loop.Advance(10s);
+    manager.RunOnce();
+    EXPECT_THAT(rig.machine.resctrl_kernel().Tasks("BE"), ElementsAre(5, 6, 7));
+  }
+}
+
 TEST(QosManagerTest, OnlyGatesThatAreOnRun) {
   QosRig rig;
   ASSERT_TRUE(rig.gates.Set("AllAlpha=false,CPUBurst=false").ok());
