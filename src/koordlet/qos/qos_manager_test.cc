@@ -293,13 +293,21 @@ spec:
   EXPECT_THAT(rig.evictor.evicted, ElementsAre("b"));
 }
 
+constexpr char kBePod[] = R"(
+metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
+spec: {containers: [{name: c}]}
+)";
+
+api::NodeSloSpec ResctrlForBe() {
+  api::NodeSloSpec slo = QuietSlo();
+  slo.resource_qos_strategy->be_class->resctrl_qos->enable = true;
+  return slo;
+}
+
 TEST(QosManagerTest, Vector11ResctrlOfIntelAndAmd) {
   for (const auto flavour : {ResctrlFlavour::kIntel, ResctrlFlavour::kAmd}) {
     QosRig rig({.resctrl = flavour});
-    const kube::Pod& pod = rig.AddPod(R"(
-metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
-spec: {containers: [{name: c}]}
-)");
+    const kube::Pod& pod = rig.AddPod(kBePod);
     const int32_t pids[] = {7, 5};
     rig.machine.SetProcesses(rig.machine.ContainerDir(pod, "c"), pids);
     api::NodeSloSpec slo = QuietSlo();
@@ -326,18 +334,13 @@ spec: {containers: [{name: c}]}
 TEST(QosManagerTest, NewThreadsFollowTheirContainerIntoItsResctrlGroup) {
   for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
     QosRig rig({.version = version, .resctrl = ResctrlFlavour::kIntel});
-    const kube::Pod& pod = rig.AddPod(R"(
-metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
-spec: {containers: [{name: c}]}
-)");
+    const kube::Pod& pod = rig.AddPod(kBePod);
     const std::string dir = rig.machine.ContainerDir(pod, "c");
     const auto run = [&](const std::string& where, std::vector<int32_t> threads) {
       rig.machine.SetProcesses(where, threads);
       rig.machine.UseCpu(where, 1ms);
     };
-    api::NodeSloSpec slo = QuietSlo();
-    slo.resource_qos_strategy->be_class->resctrl_qos->enable = true;
-    rig.SetSlo(slo);
+    rig.SetSlo(ResctrlForBe());
     QosManager manager(rig.loop, rig.Context());
     const auto pass = [&] {
       rig.loop.Advance(1s);
@@ -361,15 +364,10 @@ spec: {containers: [{name: c}]}
 TEST(QosManagerTest, ThreadsOfPodsThatHaveNotRunAreNotReadAgain) {
   for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
     QosRig rig({.version = version, .resctrl = ResctrlFlavour::kIntel});
-    const kube::Pod& pod = rig.AddPod(R"(
-metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
-spec: {containers: [{name: c}]}
-)");
+    const kube::Pod& pod = rig.AddPod(kBePod);
     const std::string dir = rig.machine.ContainerDir(pod, "c");
     const std::string& id = rig.state.pods()->front().containers.front().id;
-    api::NodeSloSpec slo = QuietSlo();
-    slo.resource_qos_strategy->be_class->resctrl_qos->enable = true;
-    rig.SetSlo(slo);
+    rig.SetSlo(ResctrlForBe());
     QosManager manager(rig.loop, rig.Context());
     const auto tasks_after = [&](std::vector<int32_t> threads, double pod_cores, double cores) {
       rig.machine.SetProcesses(dir, threads);
@@ -404,10 +402,7 @@ TEST(QosManagerTest, OnlyGatesThatAreOnRun) {
 
 TEST(QosManagerTest, NothingHappensWithoutANodeSlo) {
   QosRig rig;
-  rig.AddPod(R"(
-metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
-spec: {containers: [{name: c}]}
-)");
+  rig.AddPod(kBePod);
   const std::string before = rig.machine.Dump();
   QosManager manager(rig.loop, rig.Context());
   manager.Start();
