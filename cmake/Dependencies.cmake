@@ -13,6 +13,7 @@ find_package(prometheus-cpp REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(PkgConfig REQUIRED)
+pkg_check_modules(NGHTTP2 REQUIRED IMPORTED_TARGET libnghttp2)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 # For the programs that read and write many objects: a quarter faster than with the C

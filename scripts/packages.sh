@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache mold pkg-config
-  libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libssl-dev libsqlite3-dev
+  libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libssl-dev libnghttp2-dev libsqlite3-dev
   libabsl-dev libfmt-dev libyaml-cpp-dev libcli11-dev prometheus-cpp-dev libre2-dev libgoogle-perftools-dev
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   libgtest-dev libgmock-dev libbenchmark-dev)

@@ -47,10 +47,10 @@ Status AnswerError(const HttpResponse& response) {
   return ToStatus(error);
 }
 
-StatusOr<Json> DecodeAnswer(StatusOr<HttpResponse> answer) {
+StatusOr<Json> DecodeAnswer(StatusOr<HttpResponse> answer, bool ignore_answer) {
   if (!answer.ok()) return std::move(answer).status();
   if (answer->status / 100 != 2) return AnswerError(*answer);
-  if (answer->body.empty()) return Json();
+  if (answer->body.empty() || ignore_answer) return Json();
   StatusOr<Json> object = ParseShortLivedJson(answer->body);
   if (!object.ok()) {
     return Internal("the server answered {} with a body that is not JSON: {}", answer->status,
@@ -245,13 +245,13 @@ class Client::Impl {
     StartAfter(Duration::zero(), id);
   }
 
-  void SendForObject(HttpRequest request, Done done) {
-    SendForObject(std::move(request), options_.timeout, std::move(done));
+  void SendForObject(HttpRequest request, Done done, bool ignore_answer = false) {
+    SendForObject(std::move(request), options_.timeout, std::move(done), ignore_answer);
   }
-  void SendForObject(HttpRequest request, Duration timeout, Done done) {
+  void SendForObject(HttpRequest request, Duration timeout, Done done, bool ignore_answer = false) {
     Send(std::move(request), timeout,
-         [done = std::move(done)](StatusOr<HttpResponse> answer) mutable {
-           done(DecodeAnswer(std::move(answer)));
+         [done = std::move(done), ignore_answer](StatusOr<HttpResponse> answer) mutable {
+           done(DecodeAnswer(std::move(answer), ignore_answer));
          });
   }
 
@@ -361,7 +361,8 @@ void Client::Create(const Resource& resource, std::string_view ns, const Json& o
     return;
   }
   std::string target = WriteTarget(CollectionPath(resource, ns), options);
-  impl_->SendForObject(RequestWithBody("POST", std::move(target), object), std::move(done));
+  impl_->SendForObject(RequestWithBody("POST", std::move(target), object), std::move(done),
+                       options.ignore_answer);
 }
 
 void Client::CreateSubresource(const Resource& resource, const ObjectKey& key,
@@ -375,7 +376,8 @@ void Client::Update(const Resource& resource, const ObjectKey& key, const Json& 
                     const WriteOptions& options, Done done) {
   if (!impl_->Check(CheckKey(resource, key), done)) return;
   std::string target = WriteTarget(ObjectPath(resource, key, options.subresource), options);
-  impl_->SendForObject(RequestWithBody("PUT", std::move(target), object), std::move(done));
+  impl_->SendForObject(RequestWithBody("PUT", std::move(target), object), std::move(done),
+                       options.ignore_answer);
 }
 
 void Client::Patch(const Resource& resource, const ObjectKey& key, PatchType type,
@@ -383,7 +385,7 @@ void Client::Patch(const Resource& resource, const ObjectKey& key, PatchType typ
   if (!impl_->Check(CheckKey(resource, key), done)) return;
   std::string target = WriteTarget(ObjectPath(resource, key, options.subresource), options);
   impl_->SendForObject(RequestWithBody("PATCH", std::move(target), patch, ContentType(type)),
-                       std::move(done));
+                       std::move(done), options.ignore_answer);
 }
 
 void Client::Delete(const Resource& resource, const ObjectKey& key, const DeleteOptions& options,

@@ -32,6 +32,7 @@ struct WriteOptions {
   std::string field_manager = {};  // empty: the server derives it from the user agent
   bool force = false;              // apply only
   bool dry_run = false;
+  bool ignore_answer = false;  // success comes without the object, which then is not even parsed
 };
 
 struct DeleteOptions {

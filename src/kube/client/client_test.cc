@@ -182,6 +182,17 @@ TEST_F(ClientTest, TurnsAnswersIntoErrors) {
   EXPECT_THAT(std::string(Message(answers_.back().status())), HasSubstr("not JSON"));
 }
 
+TEST_F(ClientTest, AnIgnoredAnswerStillTellsOfErrors) {
+  client_->Create(kPods, "ns", json::object(), {.ignore_answer = true}, Record());
+  Next().Answer(201, "any text");
+  client_->Create(kPods, "ns", json::object(), {.ignore_answer = true}, Record());
+  Next().Answer(409, R"({"kind":"Status","status":"Failure","reason":"AlreadyExists"})");
+  loop_.RunReady();
+  ASSERT_EQ(answers_.size(), 2u);
+  EXPECT_TRUE(answers_[0].ok());
+  EXPECT_EQ(ErrorReason(answers_[1].status()), "AlreadyExists");
+}
+
 TEST_F(ClientTest, RetriesWhenToldToAndAfterThatLong) {
   client_->Create(kPods, "ns", json::object(), {}, Record());
   Next().Answer(429, "", RetryAfter("7"));

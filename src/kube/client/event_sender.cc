@@ -93,9 +93,10 @@ void EventSender::Write(Job& job) {
   auto done =
       scope_.Wrap([this, &job](const StatusOr<Json>& answer) { OnAnswer(job, answer.status()); });
   if (job.create) {
-    client_.Create(resource_, job.key.ns, job.event, {}, std::move(done));
+    client_.Create(resource_, job.key.ns, job.event, {.ignore_answer = true}, std::move(done));
   } else {
-    client_.Patch(resource_, job.key, PatchType::kStrategic, job.patch, {}, std::move(done));
+    client_.Patch(resource_, job.key, PatchType::kStrategic, job.patch, {.ignore_answer = true},
+                  std::move(done));
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <boost/url/encode.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
-#include <deque>
 #include <set>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "base/scope.h"
 #include "base/strings.h"
 #include "kube/client/credentials.h"
+#include "kube/client/http_pool.h"
 #include "kube/client/server_url.h"
 #include "kube/client/tls_context.h"
 
@@ -21,6 +21,8 @@ namespace {
 
 // An error answer is a Status object; more than this is not worth keeping.
 constexpr uint64_t kMaxErrorBody = 4 << 20;
+
+constexpr int kMaxAttempts = 3;  // to find a connection on which the server takes a request
 
 StatusOr<std::string> DataOrFile(const std::string& data, const std::string& file) {
   if (!data.empty() || file.empty()) return data;
@@ -66,7 +68,13 @@ bool UsesTlsFiles(const ClientConfig& config) {
 class HttpTransport::Core final : public std::enable_shared_from_this<Core> {
  public:
   Core(AsioLoop& loop, const ClientConfig& config, Options options)
-      : loop_(loop), config_(config), options_(options), timer_(loop), sweeper_(loop) {}
+      : loop_(loop),
+        config_(config),
+        options_(options),
+        pool_(std::make_shared<HttpPool>(
+            loop,
+            HttpPool::Options{options.timeouts, options.max_connections, options.idle_timeout})),
+        timer_(loop) {}
 
   Status Init();
   void Shutdown();
@@ -74,6 +82,7 @@ class HttpTransport::Core final : public std::enable_shared_from_this<Core> {
   AsioLoop& loop() { return loop_; }
   const Options& options() const { return options_; }
   CredentialSource& credentials() { return *credentials_; }
+  HttpPool& pool() { return *pool_; }
 
   void Start(const std::shared_ptr<Job>& job);
   void Forget(const std::shared_ptr<Job>& job) { jobs_.erase(job); }
@@ -83,25 +92,9 @@ class HttpTransport::Core final : public std::enable_shared_from_this<Core> {
   // Makes connections use the certificate of a credential from now on.
   Status UseCertificate(const Credential& credential);
 
-  // Hands the job a connection: a kept one unless `fresh`, or a new one that is not open yet; later
-  // if there are too many.
-  void Acquire(const std::shared_ptr<Job>& job, bool fresh);
-  void Release(std::unique_ptr<HttpConnection> connection, uint64_t generation, bool limited,
-               bool reusable);
-  uint64_t generation() const { return generation_; }
-
  private:
-  struct Idle {
-    std::unique_ptr<HttpConnection> connection;
-    SteadyTime since;
-  };
-
-  void Assign(const std::shared_ptr<Job>& job, bool fresh);
-  void ServeWaiting();
-  std::unique_ptr<HttpConnection> TakeIdle();
   void CheckCertificates();
   void SetTls(TlsFiles files, std::shared_ptr<boost::asio::ssl::context> context);
-  void SweepIdle();
 
   AsioLoop& loop_;
   const ClientConfig config_;
@@ -110,21 +103,17 @@ class HttpTransport::Core final : public std::enable_shared_from_this<Core> {
   HttpEndpoint endpoint_;
   std::vector<std::pair<std::string, std::string>> impersonation_;
   std::unique_ptr<CredentialSource> credentials_;
-  TlsFiles tls_files_;       // as the configuration has them
-  TlsFiles tls_in_use_;      // with a credential's certificate
-  uint64_t generation_ = 0;  // of the TLS context; connections of an older one are not kept
+  TlsFiles tls_files_;   // as the configuration has them
+  TlsFiles tls_in_use_;  // with a credential's certificate
 
-  std::deque<Idle> idle_;  // the most recently used last
-  size_t in_use_ = 0;      // limited connections
-  std::deque<std::weak_ptr<Job>> waiting_;
+  const std::shared_ptr<HttpPool> pool_;
   std::set<std::shared_ptr<Job>> jobs_;  // under way
   Timer timer_;
-  Timer sweeper_;
 };
 
 // One request from Send or Open to its end, kept alive by the core while it is under way. Callbacks
 // may cancel it, so whatever calls one holds on to the job.
-class HttpTransport::Job final : public std::enable_shared_from_this<Job> {
+class HttpTransport::Job final : public HttpPool::User, public std::enable_shared_from_this<Job> {
  public:
   Job(std::shared_ptr<Core> core, HttpRequest request, Done done)
       : core_(std::move(core)),
@@ -162,16 +151,20 @@ class HttpTransport::Job final : public std::enable_shared_from_this<Job> {
     core_->Forget(self);
   }
 
-  void Use(std::unique_ptr<HttpConnection> connection, bool is_new) {
-    connection_ = std::move(connection);
-    generation_ = core_->generation();
-    reused_ = !is_new;
-    if (!is_new) return Exchange();
-    connection_->Connect([this](const Status& status) {
-      if (!status.ok()) return Finish(NotSentError(Message(status)));
-      Exchange();
-    });
+  void OnConnection(HttpConnection& connection, bool reused) override {
+    connection_ = &connection;
+    reused_ = reused;
+    head_seen_ = false;
+    HttpRequest request = request_;
+    core_->Complete(request, credential_);
+    HttpConnection::Events events;
+    events.head = [this](HttpResponse head) { OnHead(std::move(head)); };
+    events.data = [this](std::string_view data) { OnData(data); };
+    events.end = [this](const Status& status) { OnEnd(status); };
+    exchange_ = connection.Begin(std::move(request), stream_ ? 0 : core_->options().max_answer,
+                                 std::move(events));
   }
+  void OnNoConnection(const Status& status) override { Finish(status); }
 
   // The certificate has changed: what was opened with the old one ends.
   void Break() {
@@ -185,18 +178,8 @@ class HttpTransport::Job final : public std::enable_shared_from_this<Job> {
     credential_ = std::move(*credential);
     if (Status status = core_->UseCertificate(credential_); !status.ok()) return Finish(status);
     response_ = {};
-    core_->Acquire(shared_from_this(), false);
-  }
-
-  void Exchange() {
-    HttpRequest request = request_;
-    core_->Complete(request, credential_);
-    head_seen_ = false;
-    HttpConnection::Events events;
-    events.head = [this](HttpResponse head) { OnHead(std::move(head)); };
-    events.data = [this](std::string_view data) { OnData(data); };
-    events.end = [this](const Status& status, bool reusable) { OnEnd(status, reusable); };
-    connection_->Exchange(request, stream_ ? 0 : core_->options().max_answer, std::move(events));
+    attempts_ = 0;
+    core_->pool().Acquire(shared_from_this(), !stream_, false);
   }
 
   bool Streaming() const { return stream_ && response_.status / 100 == 2; }
@@ -216,20 +199,27 @@ class HttpTransport::Job final : public std::enable_shared_from_this<Job> {
     response_.body += data;
   }
 
-  void OnEnd(const Status& status, bool reusable) {
+  void OnEnd(const Status& status) {
     const auto self = shared_from_this();
-    core_->Release(std::move(connection_), generation_, !stream_, reusable);
+    connection_ = nullptr;
+    core_->pool().Release(*this);
     if (!status.ok()) {
-      // A kept connection that the server had just closed: the server never saw the request.
-      const bool again = reused_ && !head_seen_ && request_.method == "GET";
-      if (again) return core_->Acquire(self, true);
-      return Finish(status);
+      if (!MayTryAgain(status)) return Finish(status);
+      return core_->pool().Acquire(self, !stream_, true);
     }
     if (response_.status == 401 && !std::exchange(rejected_, true)) {
       core_->credentials().Reject(credential_);
       return Start();
     }
     DeliverAnswer();
+  }
+
+  // Because the server has not looked at the request, or it was put on a kept connection that the
+  // server had just closed.
+  bool MayTryAgain(const Status& status) {
+    const bool unseen = WasNotSent(status);
+    const bool closed = reused_ && !head_seen_ && request_.method == "GET";
+    return (unseen || closed) && ++attempts_ < kMaxAttempts;
   }
 
   void DeliverAnswer() {
@@ -255,9 +245,8 @@ class HttpTransport::Job final : public std::enable_shared_from_this<Job> {
   }
 
   void Drop() {
-    if (connection_ == nullptr) return;
-    connection_->Close();
-    core_->Release(std::move(connection_), generation_, !stream_, false);
+    if (auto* connection = std::exchange(connection_, nullptr)) connection->Cancel(exchange_);
+    core_->pool().Release(*this);
   }
 
   const std::shared_ptr<Core> core_;
@@ -267,10 +256,11 @@ class HttpTransport::Job final : public std::enable_shared_from_this<Job> {
   StreamEvents events_;
 
   Credential credential_;
-  bool rejected_ = false;  // once is enough
-  std::unique_ptr<HttpConnection> connection_;
-  uint64_t generation_ = 0;
+  bool rejected_ = false;                 // once is enough
+  HttpConnection* connection_ = nullptr;  // while it carries the exchange
+  HttpConnection::ExchangeId exchange_ = 0;
   bool reused_ = false;
+  int attempts_ = 0;
   bool head_seen_ = false;
   HttpResponse response_;
   bool over_ = false;
@@ -296,7 +286,11 @@ Status HttpTransport::Core::Init() {
       endpoint_.proxy_authorization = "Basic " + Base64Encode(proxy->user + ":" + proxy->password);
     }
   }
-  if (server_.scheme == "http") return absl::OkStatus();
+  if (server_.scheme == "http") {
+    pool_->SetEndpoint(endpoint_);
+    return absl::OkStatus();
+  }
+  endpoint_.http2 = options_.http2;
   endpoint_.tls_name = config_.tls_server_name.empty() ? server_.host : config_.tls_server_name;
   endpoint_.verify = !config_.insecure_skip_tls_verify;
   ASSIGN_OR_RETURN(tls_files_, LoadTlsFiles(config_));
@@ -310,9 +304,8 @@ Status HttpTransport::Core::Init() {
 
 void HttpTransport::Core::Shutdown() {
   timer_.Cancel();
-  sweeper_.Cancel();
   for (const auto& job : std::exchange(jobs_, {})) job->Abort();
-  idle_.clear();
+  pool_->Shutdown();
   credentials_ = nullptr;
 }
 
@@ -350,8 +343,7 @@ void HttpTransport::Core::SetTls(TlsFiles files,
   const bool had_one = endpoint_.tls != nullptr;
   tls_in_use_ = std::move(files);
   endpoint_.tls = std::move(context);
-  ++generation_;
-  idle_.clear();
+  pool_->SetEndpoint(endpoint_);
   if (!had_one) return;
   LOG_INFO("TLS certificates have changed, opening new connections", {"server", config_.server});
   // Later, because this may be called by one of the jobs.
@@ -379,67 +371,6 @@ void HttpTransport::Core::CheckCertificates() {
   }
   tls_files_ = *files;
   SetTls(std::move(*files), std::move(*context));
-}
-
-std::unique_ptr<HttpConnection> HttpTransport::Core::TakeIdle() {
-  while (!idle_.empty()) {
-    std::unique_ptr<HttpConnection> connection = std::move(idle_.back().connection);
-    idle_.pop_back();
-    if (connection->LooksAlive()) return connection;
-  }
-  return nullptr;
-}
-
-void HttpTransport::Core::Acquire(const std::shared_ptr<Job>& job, bool fresh) {
-  if (job->stream()) return Assign(job, fresh);
-  if (in_use_ >= options_.max_connections || !waiting_.empty()) {
-    waiting_.push_back(job);
-    return;
-  }
-  ++in_use_;
-  Assign(job, fresh);
-}
-
-void HttpTransport::Core::Assign(const std::shared_ptr<Job>& job, bool fresh) {
-  auto connection = fresh ? nullptr : TakeIdle();
-  const bool is_new = connection == nullptr;
-  if (is_new) {
-    connection = std::make_unique<HttpConnection>(loop_, endpoint_, options_.timeouts);
-  }
-  job->Use(std::move(connection), is_new);
-}
-
-void HttpTransport::Core::Release(std::unique_ptr<HttpConnection> connection, uint64_t generation,
-                                  bool limited, bool reusable) {
-  if (reusable && generation == generation_ && idle_.size() < options_.max_connections) {
-    idle_.push_back({std::move(connection), loop_.clock().Steady()});
-    if (!sweeper_.pending()) sweeper_.Set(options_.idle_timeout, [this] { SweepIdle(); });
-  }
-  if (!limited) return;
-  --in_use_;
-  ServeWaiting();
-}
-
-void HttpTransport::Core::ServeWaiting() {
-  while (!waiting_.empty() && in_use_ < options_.max_connections) {
-    const auto job = waiting_.front().lock();
-    waiting_.pop_front();
-    if (job == nullptr || job->over()) continue;
-    ++in_use_;
-    // Later, because this may be called by another job's callback.
-    loop_.Post([self = shared_from_this(), job] {
-      if (!job->over()) return self->Assign(job, false);
-      --self->in_use_;
-      self->ServeWaiting();
-    });
-  }
-}
-
-void HttpTransport::Core::SweepIdle() {
-  const SteadyTime now = loop_.clock().Steady();
-  while (!idle_.empty() && now - idle_.front().since >= options_.idle_timeout) idle_.pop_front();
-  if (idle_.empty()) return;
-  sweeper_.Set(idle_.front().since + options_.idle_timeout - now, [this] { SweepIdle(); });
 }
 
 class HttpTransport::JobCall final : public Call {

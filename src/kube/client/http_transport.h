@@ -4,23 +4,26 @@
 #include "base/asio_loop.h"
 #include "base/status.h"
 #include "kube/client/client_config.h"
-#include "kube/client/http_connection.h"
+#include "kube/client/http_dialer.h"
 #include "kube/client/transport.h"
 
 namespace koord::kube {
 
-// Carries requests to a real API server over HTTP/1.1, with TLS unless the URL says http.
+// Carries requests to a real API server, with TLS unless the URL says http. Over TLS the server may
+// choose HTTP/2, where one connection carries all requests and watches; else it is HTTP/1.1, where
+// each that is under way has a connection of its own.
 //
-// Connections are kept and used again; a watch has one of its own. A request that needs a
-// connection beyond the limit waits for one. What the server sees of us (tokens, certificates) may
-// change while we run: token files and certificate files are read again, exec programs asked again,
-// and an answer of 401 leads to one more attempt with a new credential, if there is one. When a
-// certificate changes, all connections are closed and made anew.
+// Connections are kept and used again. A request beyond the limit waits for another to end. What
+// the server sees of us (tokens, certificates) may change while we run: token files and certificate
+// files are read again, exec programs asked again, and an answer of 401 leads to one more attempt
+// with a new credential, if there is one. When a certificate changes, all connections are closed
+// and made anew.
 class HttpTransport final : public Transport {
  public:
   struct Options {
     HttpTimeouts timeouts;
-    size_t max_connections = 64;  // besides those of watches
+    bool http2 = true;            // where the server speaks it
+    size_t max_connections = 64;  // or requests at a time, besides watches
     Duration idle_timeout = std::chrono::seconds(60);
     Duration certificate_check = std::chrono::minutes(5);
     uint64_t max_answer = 512 << 20;  // bytes; lists may be long

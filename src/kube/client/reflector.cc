@@ -82,10 +82,13 @@ class Reflector::Impl {
 
   // Ends whatever is under way; late answers are ignored.
   void Reset() {
+    EndAttempt();
+    sink_.ForgetList();
+  }
+  void EndAttempt() {
     attempt_.emplace();
     timer_.Cancel();
     watcher_ = nullptr;
-    sink_.ForgetList();
   }
 
   // ---- list ----
@@ -225,7 +228,7 @@ class Reflector::Impl {
   }
 
   void Watch() {
-    Reset();
+    EndAttempt();  // a list that is complete is about to be told
     streaming_ = false;
     WatchOptions watch = CommonWatchOptions();
     watch.resource_version = last_version_;

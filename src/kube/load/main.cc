@@ -43,6 +43,7 @@ class Load {
   Load(const Options& options, const ClientConfig& config, std::string body)
       : options_(options), body_(std::move(body)) {
     HttpTransport::Options transport;
+    transport.http2 = false;  // as many connections as are asked for, whatever the server speaks
     // A watch holds its connection.
     transport.max_connections = static_cast<size_t>(options.connections + options.watchers);
     transport_ = *HttpTransport::Make(loop_, config, transport);
