@@ -351,16 +351,19 @@ class RealCgroups(unittest.TestCase):
                               "cpuSuppressThresholdPercent": THRESHOLD},
                              {"policy": "auto", "sharePoolThresholdPercent": 50})
         koordlet = self.start()
-        span = 20
+        shares = [self.share_of_a_core(koordlet, span=10) for _ in range(3)]
+        resident = koordlet.resident_bytes() / (1 << 20)
+        say(f"110 pods of 3 containers: {', '.join(f'{100 * each:.2f}' for each in shares)} % of a "
+            f"core, {resident:.1f} MiB resident")
+        self.assertLess(resident, 25)
+        # Other work on the machine makes caches cold, which costs as much again.
+        self.assertLess(min(shares), 0.01)
+
+    def share_of_a_core(self, koordlet, span):
+        """CPU time that it uses over so many seconds, by these."""
         begin, before = time.monotonic(), koordlet.cpu_seconds()
         wait_until(lambda: time.monotonic() >= begin + span, "the span is over")
-        used = (koordlet.cpu_seconds() - before) / (time.monotonic() - begin)
-        resident = koordlet.resident_bytes() / (1 << 20)
-        say(f"110 pods of 3 containers over {span} s: {100 * used:.2f} % of a core, "
-            f"{resident:.1f} MiB resident")
-        self.assertLess(resident, 25)
-        # 1 % is the aim; caches that other work keeps cold cost as much again.
-        self.assertLess(used, 0.03)
+        return (koordlet.cpu_seconds() - before) / (time.monotonic() - begin)
 
 
 def size_of(cpus):

@@ -17,28 +17,59 @@ constexpr int64_t kNanosPerMicro = 1000;
 struct Field {
   std::string_view name;
   int64_t* value;
-  bool found = false;
 };
 
-// Lines of "name value"; every field must be among them, others are passed over.
-template <size_t N>
-Status ParseFields(std::string_view text, std::array<Field, N> fields) {
-  size_t missing = N;
-  while (!text.empty() && missing > 0) {
-    std::string_view line = TakeLine(text);
-    const std::string_view name = TakeUntil(line, ' ');
-    const auto field = std::ranges::find(fields, name, &Field::name);
-    if (field == fields.end() || field->found) continue;
-    const auto number = NumberOf<int64_t>(Trim(line));
-    if (!number || *number < 0) {
-      return InvalidArgument("{} is {}: expected a number", name, Quote(line, 64));
-    }
-    *field->value = *number;
-    field->found = true;
-    --missing;
+bool IsNamed(std::string_view line, std::string_view name) {
+  return line.size() > name.size() && line[name.size()] == ' ' && line.starts_with(name);
+}
+
+Status TakeValue(std::string_view line, const Field& field) {
+  const std::string_view text = Trim(line.substr(field.name.size() + 1));
+  const auto number = NumberOf<int64_t>(text);
+  if (!number || *number < 0) {
+    return InvalidArgument("{} is {}: expected a number", field.name, Quote(text, 64));
   }
-  if (missing == 0) return absl::OkStatus();
-  return InvalidArgument("no field {}", std::ranges::find(fields, false, &Field::found)->name);
+  *field.value = *number;
+  return absl::OkStatus();
+}
+
+// From there on; npos: none.
+size_t FindLine(std::string_view text, size_t from, std::string_view name) {
+  while (from < text.size()) {
+    if (IsNamed(text.substr(from), name)) return from;
+    const size_t end = text.find('\n', from);
+    from = end == text.npos ? end : end + 1;
+  }
+  return text.npos;
+}
+
+bool IsLine(std::string_view text, size_t at, std::string_view name) {
+  return at < text.size() && (at == 0 || text[at - 1] == '\n') && IsNamed(text.substr(at), name);
+}
+
+// Lines of "name value"; every field must be among them, others are passed over. It is quickest
+// where the fields are in the kernel's order, and where they were the last time.
+template <size_t N>
+Status ParseFields(std::string_view text, const std::array<Field, N>& fields,
+                   std::array<uint32_t, N>& places) {
+  size_t from = 0;
+  for (size_t i = 0; i < N; ++i) {
+    const std::string_view name = fields[i].name;
+    size_t at = IsLine(text, places[i], name) ? places[i] : FindLine(text, from, name);
+    if (at == text.npos) at = FindLine(text, 0, name);  // another order than expected
+    if (at == text.npos) return InvalidArgument("no field {}", name);
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    RETURN_IF_ERROR(TakeValue(line, fields[i]));
+    places[i] = static_cast<uint32_t>(at);
+    from = at + line.size();
+  }
+  return absl::OkStatus();
+}
+
+template <size_t N>
+Status ParseFields(std::string_view text, const std::array<Field, N>& fields) {
+  std::array<uint32_t, N> places{};
+  return ParseFields<N>(text, fields, places);
 }
 
 Status BadNumaRow(std::string_view word) {
@@ -150,23 +181,33 @@ StatusOr<CpuStat> ParseCpuStat(std::string_view text) {
 }
 
 StatusOr<MemoryStat> ParseMemoryStat(std::string_view text, CgroupVersion version) {
+  MemoryStatPlaces places{};
+  return ParseMemoryStat(text, version, places);
+}
+
+StatusOr<MemoryStat> ParseMemoryStat(std::string_view text, CgroupVersion version,
+                                     MemoryStatPlaces& places) {
   MemoryStat stat;
   if (version == CgroupVersion::kV1) {
-    RETURN_IF_ERROR((ParseFields<7>(text, {{{"total_cache", &stat.cache},
-                                            {"total_rss", &stat.rss},
-                                            {"total_inactive_file", &stat.inactive_file},
-                                            {"total_active_file", &stat.active_file},
-                                            {"total_inactive_anon", &stat.inactive_anon},
-                                            {"total_active_anon", &stat.active_anon},
-                                            {"total_unevictable", &stat.unevictable}}})));
+    RETURN_IF_ERROR((ParseFields<7>(text,
+                                    {{{"total_cache", &stat.cache},
+                                      {"total_rss", &stat.rss},
+                                      {"total_inactive_anon", &stat.inactive_anon},
+                                      {"total_active_anon", &stat.active_anon},
+                                      {"total_inactive_file", &stat.inactive_file},
+                                      {"total_active_file", &stat.active_file},
+                                      {"total_unevictable", &stat.unevictable}}},
+                                    places)));
   } else {
-    RETURN_IF_ERROR((ParseFields<7>(text, {{{"file", &stat.cache},
-                                            {"anon", &stat.rss},
-                                            {"inactive_file", &stat.inactive_file},
-                                            {"active_file", &stat.active_file},
-                                            {"inactive_anon", &stat.inactive_anon},
-                                            {"active_anon", &stat.active_anon},
-                                            {"unevictable", &stat.unevictable}}})));
+    RETURN_IF_ERROR((ParseFields<7>(text,
+                                    {{{"anon", &stat.rss},
+                                      {"file", &stat.cache},
+                                      {"inactive_anon", &stat.inactive_anon},
+                                      {"active_anon", &stat.active_anon},
+                                      {"inactive_file", &stat.inactive_file},
+                                      {"active_file", &stat.active_file},
+                                      {"unevictable", &stat.unevictable}}},
+                                    places)));
   }
   return stat;
 }

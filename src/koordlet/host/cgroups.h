@@ -43,6 +43,11 @@ struct Pressure {  // percent
 StatusOr<int64_t> ParseCpuUsage(std::string_view text, CgroupVersion version);  // nanoseconds
 StatusOr<CpuStat> ParseCpuStat(std::string_view text);
 StatusOr<MemoryStat> ParseMemoryStat(std::string_view text, CgroupVersion version);
+// The same for a file that is read again and again: it remembers where its lines are, which are a
+// few of many.
+using MemoryStatPlaces = std::array<uint32_t, 7>;
+StatusOr<MemoryStat> ParseMemoryStat(std::string_view text, CgroupVersion version,
+                                     MemoryStatPlaces& places);
 StatusOr<std::vector<int64_t>> ParseNumaStat(std::string_view text,
                                              CgroupVersion version);  // pages by node
 StatusOr<Pressure> ParsePressure(std::string_view text);

@@ -102,6 +102,46 @@ TEST(Cgroups, MemoryStatNeedsEveryField) {
   }
 }
 
+TEST(Cgroups, FieldsMayComeInAnyOrder) {
+  for (const auto& [text, version] : {std::pair(kMemoryStatV1, CgroupVersion::kV1),
+                                      std::pair(kMemoryStatV2, CgroupVersion::kV2)}) {
+    std::string backwards;
+    for (std::string_view rest = text; !rest.empty();) {
+      const size_t end = rest.find('\n') + 1;
+      backwards.insert(0, rest.substr(0, end));
+      rest.remove_prefix(end);
+    }
+    const MemoryStat stat = ParseMemoryStat(backwards, version).value();
+    EXPECT_EQ(stat.cache, 10);
+    EXPECT_EQ(stat.inactive_anon, 12);
+    EXPECT_EQ(stat.unevictable, 16);
+  }
+  EXPECT_EQ(ParseCpuStat("nr_throttled 3\nnr_periods 10\n").value().periods, 10);
+  EXPECT_FALSE(ParseCpuStat("nr_throttled 3\nnr_periods -1\n").ok());
+  EXPECT_FALSE(ParseCpuStat("nr_throttled 3\nnr_periods\n").ok());
+}
+
+TEST(Cgroups, LinesMayMoveBetweenTwoReads) {
+  MemoryStatPlaces places{};
+  const auto read = [&](std::string_view text) {
+    return ParseMemoryStat(text, CgroupVersion::kV1, places);
+  };
+  ASSERT_EQ(read(kMemoryStatV1)->unevictable, 16);
+  EXPECT_EQ(read(kMemoryStatV1)->unevictable, 16);
+  std::string longer(kMemoryStatV1);
+  longer.replace(longer.find("total_rss 11"), 12, "total_rss 1100");
+  EXPECT_EQ(read(longer)->rss, 1100);
+  EXPECT_EQ(read(longer)->inactive_anon, 12);
+  EXPECT_EQ(read(kMemoryStatV1)->inactive_anon, 12);
+  // At its place there is the end of another one's name.
+  std::string other(kMemoryStatV1);
+  other.insert(other.find("total_rss 11"), "x");
+  EXPECT_THAT(std::string(Message(read(other).status())), HasSubstr("total_rss"));
+  EXPECT_FALSE(read("").ok());
+  EXPECT_FALSE(read(kMemoryStatV1.substr(0, 100)).ok());
+  EXPECT_EQ(read(kMemoryStatV1)->cache, 10);
+}
+
 TEST(Cgroups, NumaStatInPages) {
   EXPECT_THAT(ParseNumaStat("total=30 N0=10 N1=20\nfile=1 N0=1 N1=0\n", CgroupVersion::kV1).value(),
               ElementsAre(10, 20));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "koordlet/host/directory_tree.h"
 #include "koordlet/host/image_kernel.h"
@@ -160,6 +161,14 @@ StatusOr<std::unique_ptr<Host>> DiscoverHost(const HostPaths& paths,
       paths.var_run, DirectoryTree::Options{.links = DirectoryTree::Links::kInside});
   return std::make_unique<Host>(std::move(trees), std::move(kernel),
                                 CgroupLayout{version, *driver});
+}
+
+StatusOr<std::unique_ptr<Host>> DiscoverAnyHost(const HostPaths& paths) {
+  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
+  if (host.ok() || !absl::IsUnavailable(host.status())) return host;
+  LOG_WARNING("There is no sign of a kubelet yet, taking its cgroup driver for systemd",
+              {"err", host.status()});
+  return DiscoverHost(paths, CgroupDriver::kSystemd);
 }
 
 }  // namespace koord::koordlet

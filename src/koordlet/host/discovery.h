@@ -37,5 +37,7 @@ std::optional<CgroupDriver> FindCgroupDriver(const FileTree& cgroup, CgroupVersi
 // again a while later, or state a driver.
 StatusOr<std::unique_ptr<Host>> DiscoverHost(const HostPaths& paths,
                                              std::optional<CgroupDriver> driver = std::nullopt);
+// For those who cannot wait for a kubelet: most use systemd.
+StatusOr<std::unique_ptr<Host>> DiscoverAnyHost(const HostPaths& paths);
 
 }  // namespace koord::koordlet

@@ -111,6 +111,16 @@ TEST_F(DiscoveryTest, TheDirectoryCountsMoreThanWhatTheKubeletWasTold) {
   EXPECT_EQ(Driver(), CgroupDriver::kSystemd);
 }
 
+TEST_F(DiscoveryTest, WhereNobodyTellsTheDriverItIsTakenForSystemd) {
+  Put("sys/fs/cgroup/cgroup.controllers", "cpu");
+  const HostPaths paths = HostPaths::Below(root.path());
+  EXPECT_EQ(DiscoverHost(paths).status().code(), Code::kUnavailable);
+  EXPECT_EQ(DiscoverAnyHost(paths).value()->cgroups().layout().driver, CgroupDriver::kSystemd);
+  Put("sys/fs/cgroup/kubepods/cpu.max", "");
+  EXPECT_EQ(DiscoverAnyHost(paths).value()->cgroups().layout().driver, CgroupDriver::kCgroupfs);
+  EXPECT_EQ(DiscoverAnyHost(HostPaths::Below(root.File("none"))).status().code(), Code::kNotFound);
+}
+
 TEST(RealKernelTest, KnowsItsUnits) {
   const DirectoryTree cgroups("/sys/fs/cgroup", {});
   RealKernel kernel(cgroups, CgroupVersion::kV1, "");

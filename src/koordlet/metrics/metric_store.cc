@@ -98,6 +98,7 @@ SampleSeries& MetricStoreState::FindOrAdd(const MetricKey& key) {
 }
 
 void MetricStoreState::Drop(const SeriesKey& key, SampleSeries& dropped) {
+  ++drops;
   folded_bytes -= dropped.bytes();
   dropped.Clear(pool);
   names.Release(key.subject);
@@ -114,8 +115,7 @@ Duration MetricStoreState::ResolutionOf(Metric metric) const {
 }
 
 size_t MetricStoreState::BytesBesideChunks() const {
-  return folded_bytes + names.bytes() +
-         series.capacity() * (sizeof(void*) + 1) +
+  return folded_bytes + names.bytes() + series.capacity() * (sizeof(void*) + 1) +
          series.size() * (sizeof(SeriesKey) + sizeof(SampleSeries) + kAllocation);
 }
 
@@ -140,19 +140,29 @@ MetricStore::MetricStore(const Clock& clock, Options options)
 MetricStore::~MetricStore() = default;
 
 void MetricStore::Append(const MetricKey& key, double value) {
+  MetricSlot slot;
+  Append(key, value, slot);
+}
+
+void MetricStore::Append(const MetricKey& key, double value, MetricSlot& slot) {
   if (!(std::abs(value) <= kLargest)) return;
   if (key.subject.size() > kLongestName || key.detail.size() > kLongestName) return;
   MetricStoreState& state = *state_;
   const int64_t now = state.NowMs();
-  SampleSeries* series = &state.FindOrAdd(key);
-  if (series->NeedsChunk(state.pool, now, value)) {
-    state.folded_bytes -= series->bytes();
-    series->FoldBefore(state.pool, now - Ms(state.ResolutionOf(key.metric)));
-    state.folded_bytes += series->bytes();
+  const auto find = [&] {
+    if (slot.series_ != nullptr && slot.drops_ == state.drops) return;
+    slot.series_ = &state.FindOrAdd(key);
+    slot.drops_ = state.drops;
+  };
+  find();
+  if (slot.series_->NeedsChunk(state.pool, now, value)) {
+    state.folded_bytes -= slot.series_->bytes();
+    slot.series_->FoldBefore(state.pool, now - Ms(state.ResolutionOf(key.metric)));
+    state.folded_bytes += slot.series_->bytes();
     state.MakeRoom(sizeof(SampleChunk));
-    series = &state.FindOrAdd(key);  // room may have been made at its own expense
+    find();  // room may have been made at its own expense
   }
-  series->Append(state.pool, now, value);
+  slot.series_->Append(state.pool, now, value);
 }
 
 std::optional<MetricSummary> MetricStore::Average(const MetricKey& key, Duration window) const {

@@ -84,6 +84,15 @@ inline size_t PercentileIndex(size_t count, float p) {
 }
 
 struct MetricStoreState;
+class SampleSeries;
+
+// Where the values of one key go, for those who append to it each second.
+class MetricSlot {
+ private:
+  friend class MetricStore;
+  SampleSeries* series_ = nullptr;
+  uint64_t drops_ = 0;  // of the store when it was found: no series has gone since
+};
 
 // What the collectors have seen, for as long as anybody asks for it, in little and bounded memory.
 // Time is steady: a clock that jumps neither hides nor invents samples.
@@ -104,6 +113,8 @@ class MetricStore {
 
   // A value of now. What is no number is ignored, and so are names beyond reason.
   void Append(const MetricKey& key, double value);
+  // The slot is empty or was used for the same key of this store.
+  void Append(const MetricKey& key, double value, MetricSlot& slot);
 
   // Over the last `window` up to now, both ends included. None: no points.
   std::optional<MetricSummary> Summarize(const MetricKey& key, Duration window) const;

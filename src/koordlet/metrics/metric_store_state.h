@@ -69,6 +69,7 @@ struct MetricStoreState {
   // By node: a table of whole series would double by a megabyte when one more pod comes.
   absl::node_hash_map<SeriesKey, SampleSeries> series;
   size_t folded_bytes = 0;  // of all series
+  uint64_t drops = 0;       // of series, ever
   mutable std::vector<double> scratch;
 };
 

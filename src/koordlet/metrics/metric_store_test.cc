@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -205,6 +206,33 @@ TEST_F(MetricStoreTest, AtTheLimitTheOldestGoesFirst) {
   for (int pod = 0; pod < 20; ++pod) {
     EXPECT_EQ(small.Last({Metric::kPodCpu, std::to_string(pod)}, 1s), 1999);
     EXPECT_EQ(small.Average({Metric::kPodCpu, std::to_string(pod)}, 10s)->count, 11);
+  }
+}
+
+TEST_F(MetricStoreTest, SlotsFindTheirSeriesAgainWhenItWasForgotten) {
+  MetricSlot slot;
+  store_.Append(kPod, 1, slot);
+  store_.Append(kPod, 2, slot);
+  store_.Append({Metric::kPodCpu, "other"}, 7);
+  EXPECT_EQ(store_.Average(kPod, 1s)->count, 2);
+  loop_.Advance(31min);
+  store_.CollectGarbage();
+  ASSERT_EQ(store_.series(), 0);
+  store_.Append(kPod, 3, slot);
+  EXPECT_EQ(store_.Last(kPod, 1s), 3);
+  EXPECT_EQ(store_.Average(kPod, 1h)->count, 1);
+}
+
+TEST_F(MetricStoreTest, SlotsStandTheLimit) {
+  MetricStore small(loop_.clock(), {.max_bytes = 16 << 10});
+  std::array<MetricSlot, 100> slots;
+  for (int i = 0; i < 2000; ++i) {
+    loop_.Advance(1s);
+    for (size_t pod = 0; pod < slots.size(); ++pod) {
+      const std::string uid = std::to_string(pod);
+      small.Append({Metric::kPodCpu, uid}, i, slots[pod]);
+      EXPECT_EQ(small.Last({Metric::kPodCpu, uid}, 1s), i);
+    }
   }
 }
 

@@ -207,14 +207,25 @@ void SampleSeries::Clear(ChunkPool& pool) {
   while (head_ != SampleChunk::kNone) PopHead(pool);
 }
 
+std::span<const FoldedSamples> SampleSeries::FoldedSince(int64_t since_ms) const {
+  const bool has_some = !folded_.empty() && NewestMs(folded_.back()) >= since_ms;
+  return has_some ? folded_ : std::span<const FoldedSamples>();
+}
+
+// Those who ask for the last seconds find them in the newest chunk.
+uint32_t SampleSeries::FirstChunkSince(const ChunkPool& pool, int64_t since_ms) const {
+  if (tail_ != SampleChunk::kNone && pool.at(tail_).first_ms < since_ms) return tail_;
+  return head_;
+}
+
 SampleTotals SampleSeries::Totals(const ChunkPool& pool, int64_t since_ms) const {
   SampleTotals totals;
-  for (const FoldedSamples& folded : folded_) {
+  for (const FoldedSamples& folded : FoldedSince(since_ms)) {
     const size_t count = CountSince(folded, since_ms);
     totals.Add(count, double{folded.mean} * static_cast<double>(count),
                std::max(OldestMs(folded), since_ms), NewestMs(folded));
   }
-  for (uint32_t i = head_; i != SampleChunk::kNone; i = pool.at(i).next) {
+  for (uint32_t i = FirstChunkSince(pool, since_ms); i != SampleChunk::kNone; i = pool.at(i).next) {
     const SampleChunk& chunk = pool.at(i);
     if (chunk.newest_ms < since_ms) continue;
     const Position from = FirstSince(chunk, since_ms);
@@ -225,10 +236,10 @@ SampleTotals SampleSeries::Totals(const ChunkPool& pool, int64_t since_ms) const
 
 void SampleSeries::AppendValues(const ChunkPool& pool, int64_t since_ms,
                                 std::vector<double>& values) const {
-  for (const FoldedSamples& folded : folded_) {
+  for (const FoldedSamples& folded : FoldedSince(since_ms)) {
     values.insert(values.end(), CountSince(folded, since_ms), double{folded.mean});
   }
-  for (uint32_t i = head_; i != SampleChunk::kNone; i = pool.at(i).next) {
+  for (uint32_t i = FirstChunkSince(pool, since_ms); i != SampleChunk::kNone; i = pool.at(i).next) {
     const SampleChunk& chunk = pool.at(i);
     if (chunk.newest_ms < since_ms) continue;
     for (uint16_t k = FirstSince(chunk, since_ms).index; k < chunk.count; ++k) {

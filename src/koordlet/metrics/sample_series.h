@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace koord::koordlet {
@@ -99,6 +100,9 @@ class SampleSeries {
   void RestoreLast(int64_t newest_ms, double last);
 
  private:
+  // All that may have samples since then; empty or the newest alone where nothing older has.
+  std::span<const FoldedSamples> FoldedSince(int64_t since_ms) const;
+  uint32_t FirstChunkSince(const ChunkPool& pool, int64_t since_ms) const;
   void FoldHead(ChunkPool& pool);
   void PopHead(ChunkPool& pool);
   void LinkTail(ChunkPool& pool, uint32_t index);

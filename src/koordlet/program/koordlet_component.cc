@@ -47,22 +47,13 @@ Status RecreateDirectory(const std::string& path) {
   return error ? Internal("{}: {}", path, error.message()) : absl::OkStatus();
 }
 
-// Without a sign of the kubelet nobody knows which driver it will use; most use systemd.
-StatusOr<std::unique_ptr<Host>> FindHost(const HostPaths& paths) {
-  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
-  if (host.ok() || !absl::IsUnavailable(host.status())) return host;
-  LOG_WARNING("There is no sign of a kubelet yet, taking its cgroup driver for systemd",
-              {"err", host.status()});
-  return DiscoverHost(paths, CgroupDriver::kSystemd);
-}
-
 }  // namespace
 
 StatusOr<std::unique_ptr<component::Component>> KoordletComponent::Make(
     component::Environment& environment, const KoordletFlags& flags,
     const kube::ClientConfig& api_server) {
   std::unique_ptr<KoordletComponent> component(new KoordletComponent());
-  ASSIGN_OR_RETURN(component->host_, FindHost(flags.paths().host));
+  ASSIGN_OR_RETURN(component->host_, DiscoverAnyHost(flags.paths().host));
   component->xpu_files_ =
       std::make_unique<DirectoryTree>(flags.paths().xpu_device_infos, DirectoryTree::Options{});
   const KoordletOptions& options = flags.options();

@@ -31,19 +31,13 @@ Status PrintOnce(const KoordletFlags& flags) {
   return absl::OkStatus();
 }
 
-StatusOr<std::unique_ptr<Host>> FindAnyHost(const HostPaths& paths) {
-  StatusOr<std::unique_ptr<Host>> host = DiscoverHost(paths);
-  if (absl::IsUnavailable(host.status())) return DiscoverHost(paths, CgroupDriver::kSystemd);
-  return host;
-}
-
 // What the machine can do, in words or as a list in JSON. People also ask outside of a container.
 Status PrintFeatureReport(const KoordletFlags& flags) {
   const OnceOptions& once = flags.once();
   const bool is_image = once.host_root != "/";
   StatusOr<std::unique_ptr<Host>> host =
-      FindAnyHost(is_image ? HostPaths::Below(once.host_root) : flags.paths().host);
-  if (!host.ok() && !is_image) host = FindAnyHost(PathsOnHost().host);
+      DiscoverAnyHost(is_image ? HostPaths::Below(once.host_root) : flags.paths().host);
+  if (!host.ok() && !is_image) host = DiscoverAnyHost(PathsOnHost().host);
   if (!host.ok()) return host.status();
   const std::vector<Feature> features = DetectFeatures(**host);
   if (once.output != "json") {

@@ -293,13 +293,21 @@ spec:
   EXPECT_THAT(rig.evictor.evicted, ElementsAre("b"));
 }
 
+constexpr char kBePod[] = R"(
+metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
+spec: {containers: [{name: c}]}
+)";
+
+api::NodeSloSpec ResctrlForBe() {
+  api::NodeSloSpec slo = QuietSlo();
+  slo.resource_qos_strategy->be_class->resctrl_qos->enable = true;
+  return slo;
+}
+
 TEST(QosManagerTest, Vector11ResctrlOfIntelAndAmd) {
   for (const auto flavour : {ResctrlFlavour::kIntel, ResctrlFlavour::kAmd}) {
     QosRig rig({.resctrl = flavour});
-    const kube::Pod& pod = rig.AddPod(R"(
-metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
-spec: {containers: [{name: c}]}
-)");
+    const kube::Pod& pod = rig.AddPod(kBePod);
     const int32_t pids[] = {7, 5};
     rig.machine.SetProcesses(rig.machine.ContainerDir(pod, "c"), pids);
     api::NodeSloSpec slo = QuietSlo();
@@ -326,18 +334,13 @@ spec: {containers: [{name: c}]}
 TEST(QosManagerTest, NewThreadsFollowTheirContainerIntoItsResctrlGroup) {
   for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
     QosRig rig({.version = version, .resctrl = ResctrlFlavour::kIntel});
-    const kube::Pod& pod = rig.AddPod(R"(
-metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
-spec: {containers: [{name: c}]}
-)");
+    const kube::Pod& pod = rig.AddPod(kBePod);
     const std::string dir = rig.machine.ContainerDir(pod, "c");
     const auto run = [&](const std::string& where, std::vector<int32_t> threads) {
       rig.machine.SetProcesses(where, threads);
       rig.machine.UseCpu(where, 1ms);
     };
-    api::NodeSloSpec slo = QuietSlo();
-    slo.resource_qos_strategy->be_class->resctrl_qos->enable = true;
-    rig.SetSlo(slo);
+    rig.SetSlo(ResctrlForBe());
     QosManager manager(rig.loop, rig.Context());
     const auto pass = [&] {
       rig.loop.Advance(1s);
@@ -358,6 +361,35 @@ spec: {containers: [{name: c}]}
   }
 }
 
+TEST(QosManagerTest, ThreadsOfPodsThatHaveNotRunAreNotReadAgain) {
+  for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
+    QosRig rig({.version = version, .resctrl = ResctrlFlavour::kIntel});
+    const kube::Pod& pod = rig.AddPod(kBePod);
+    const std::string dir = rig.machine.ContainerDir(pod, "c");
+    const std::string& id = rig.state.pods()->front().containers.front().id;
+    rig.SetSlo(ResctrlForBe());
+    QosManager manager(rig.loop, rig.Context());
+    const auto tasks_after = [&](std::vector<int32_t> threads, double pod_cores, double cores) {
+      rig.machine.SetProcesses(dir, threads);
+      rig.loop.Advance(1s);
+      rig.metrics.Append({Metric::kPodCpu, pod.metadata.uid}, pod_cores);
+      rig.metrics.Append({Metric::kContainerCpu, id}, cores);
+      manager.RunOnce();
+      return rig.machine.resctrl_kernel().Tasks("BE");
+    };
+    EXPECT_THAT(tasks_after({5}, 0, 0), ElementsAre(5));  // never seen before
+    EXPECT_THAT(tasks_after({5, 6}, 0, 0), ElementsAre(5));
+    EXPECT_THAT(tasks_after({5, 6}, 1e-9, 0), ElementsAre(5));  // only its neighbours have run
+    EXPECT_THAT(tasks_after({5, 6}, 1e-9, 1e-9), ElementsAre(5, 6));
+    EXPECT_THAT(tasks_after({5, 6}, 0, 0), ElementsAre(5, 6));
+    // What is not measured may have run.
+    rig.machine.SetProcesses(dir, std::vector<int32_t>{5, 6, 7});
+    rig.loop.Advance(10s);
+    manager.RunOnce();
+    EXPECT_THAT(rig.machine.resctrl_kernel().Tasks("BE"), ElementsAre(5, 6, 7));
+  }
+}
+
 TEST(QosManagerTest, OnlyGatesThatAreOnRun) {
   QosRig rig;
   ASSERT_TRUE(rig.gates.Set("AllAlpha=false,CPUBurst=false").ok());
@@ -370,10 +402,7 @@ TEST(QosManagerTest, OnlyGatesThatAreOnRun) {
 
 TEST(QosManagerTest, NothingHappensWithoutANodeSlo) {
   QosRig rig;
-  rig.AddPod(R"(
-metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
-spec: {containers: [{name: c}]}
-)");
+  rig.AddPod(kBePod);
   const std::string before = rig.machine.Dump();
   QosManager manager(rig.loop, rig.Context());
   manager.Start();

@@ -55,6 +55,15 @@ void BeUsageCollector::SumRequests() {
   }
 }
 
+// To find it out is dear: each container of a best-effort pod may have a cpuset of its own.
+bool BeUsageCollector::IsLimitWanted() const {
+  const auto& slo = context_.state.slo();
+  if (slo == nullptr || !slo->resource_used_threshold_with_be) return false;
+  const api::ResourceThresholdStrategy& strategy = *slo->resource_used_threshold_with_be;
+  return strategy.cpu_evict_be_satisfaction_lower_percent ||
+         strategy.cpu_evict_be_satisfaction_upper_percent;
+}
+
 std::optional<double> BeUsageCollector::RealLimit(const std::string& dir) {
   const Cgroups& cgroups = context_.host.cgroups();
   std::optional<size_t> smallest;
@@ -88,10 +97,11 @@ void BeUsageCollector::Collect() {
   SumRequests();
   CollectUsage(dir);
   context_.store.Append({Metric::kBeCpuRequest}, request_);
+  has_synced_ = true;
+  if (!IsLimitWanted()) return;
   if (const auto limit = RealLimit(dir)) {
     context_.store.Append({Metric::kBeCpuLimit}, std::trunc(*limit));
   }
-  has_synced_ = true;
 }
 
 }  // namespace koord::koordlet

@@ -4,8 +4,8 @@
 
 namespace koord::koordlet {
 
-// CPU of best-effort pods as a whole, in milli-cores: what they use, what they have asked for and
-// what they may use at most at present.
+// CPU of best-effort pods as a whole, in milli-cores: what they use, what they have asked for and,
+// where the node evicts those that are not satisfied with it, what they may use at most at present.
 class BeUsageCollector final : public Collector {
  public:
   explicit BeUsageCollector(CollectorContext context) : Collector(context) {}
@@ -17,6 +17,7 @@ class BeUsageCollector final : public Collector {
  private:
   void CollectUsage(const std::string& dir);
   void SumRequests();
+  bool IsLimitWanted() const;
   std::optional<double> RealLimit(const std::string& dir);
 
   KeptFile usage_;

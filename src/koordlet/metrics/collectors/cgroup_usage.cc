@@ -34,7 +34,7 @@ StatusOr<CgroupUsage::Sample> CgroupUsage::Read(const Cgroups& cgroups, std::str
   }
   ASSIGN_OR_RETURN(const std::string_view memory_text,
                    memory_.Read(cgroups, CgroupFile::kMemoryStat, dir, buffer));
-  ASSIGN_OR_RETURN(sample.memory, ParseMemoryStat(memory_text, version));
+  ASSIGN_OR_RETURN(sample.memory, ParseMemoryStat(memory_text, version, memory_places_));
   sample.cores = usage_.Update(nanos, now, max_age);
   return sample;
 }

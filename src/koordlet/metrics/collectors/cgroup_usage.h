@@ -33,6 +33,7 @@ class CgroupUsage {
   KeptFile cpu_;
   KeptFile stat_;  // version 1 only: in version 2 it is the same file
   KeptFile memory_;
+  MemoryStatPlaces memory_places_{};
   RateCounter usage_;
   CpuStat last_stat_;
   std::optional<SteadyTime> stat_at_;

@@ -88,6 +88,14 @@ class CollectorsTest : public testing::TestWithParam<CgroupVersion> {
     state_.SetSlo(slo);
   }
 
+  void EvictUnsatisfied() {
+    auto slo = std::make_shared<api::NodeSloSpec>();
+    auto& strategy = slo->resource_used_threshold_with_be.emplace();
+    strategy.cpu_evict_be_satisfaction_lower_percent = 30;
+    strategy.cpu_evict_be_satisfaction_upper_percent = 40;
+    state_.SetSlo(slo);
+  }
+
   std::optional<double> Last(Metric metric, std::string_view subject = {},
                              std::string_view detail = {}) {
     return store_.Last({metric, subject, detail}, 0s);
@@ -283,6 +291,7 @@ TEST_P(CollectorsTest, NumaNodes) {
 }
 
 TEST_P(CollectorsTest, BestEffortInMilliCores) {
+  EvictUnsatisfied();
   const auto pod = AddPod(kBePod);
   AddPod(kLsPod);
   Start();
@@ -301,7 +310,19 @@ TEST_P(CollectorsTest, BestEffortInMilliCores) {
   EXPECT_EQ(Last(Metric::kBeCpuLimit), 3500);
 }
 
+TEST_P(CollectorsTest, BestEffortLimitIsFoundOutOnlyForThoseWhoEvictByIt) {
+  AddPod(kBePod);
+  Start();
+  loop_.Advance(1s);
+  EXPECT_EQ(Last(Metric::kBeCpuRequest), 2100);
+  EXPECT_EQ(Last(Metric::kBeCpuLimit), std::nullopt);
+  EvictUnsatisfied();
+  loop_.Advance(1s);
+  EXPECT_EQ(Last(Metric::kBeCpuLimit), 16000);
+}
+
 TEST_P(CollectorsTest, BestEffortLimitIsTheSmallestCpuset) {
+  EvictUnsatisfied();
   const auto pod = AddPod(kBePod);
   Start();
   const std::string dir = machine_.ContainerDir(*pod, "b");

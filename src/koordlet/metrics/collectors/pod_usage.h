@@ -15,9 +15,17 @@ class PodUsageCollector final : public Collector {
   bool has_synced() const override { return has_synced_; }
 
  private:
+  struct Slots {
+    MetricSlot cpu;
+    MetricSlot memory;
+    MetricSlot with_page_cache;
+    MetricSlot throttled;
+    std::vector<MetricSlot> numa;
+  };
   struct Memory {
     CgroupUsage usage;
     KeptFile numa;
+    Slots slots;
   };
   using Pods = TrackedPods<Memory>;
 

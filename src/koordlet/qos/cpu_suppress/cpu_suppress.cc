@@ -169,12 +169,13 @@ void CpuSuppress::SuppressByCpuset(int64_t be_milli) {
   Tell(be_milli, chosen.empty() ? "no good choice of processors, they stay as they are"
                                 : fmt::format("processors {}, before {}", FormatCpuList(chosen),
                                               FormatCpuList(*current)));
-  const BeTree tree = KnownBeTree();
-  const std::vector<std::string> root{tree.root};
+  const BeTree& tree = KnownBeTree();
   if (context_.state.topology()->kubelet_policy == "static") {
     SuppressContainers(tree, *current, chosen);
-  } else if (!chosen.empty()) {
+  } else if (!chosen.empty() && (chosen != *current || chosen != written_)) {
+    const std::vector<std::string> root{tree.root};
     WriteCpusets({&root, &tree.pods, &tree.containers}, *current, chosen);
+    if (tree_pods_ != nullptr) written_ = chosen;
   }
   if (chosen.empty()) return;
   suppressed_.With({context_.node_name, kCpusetPolicy}).Set(static_cast<double>(chosen.size()));
@@ -243,9 +244,9 @@ void CpuSuppress::RecoverCpuset() {
   if (all.empty()) return;
   const auto current = context_.host.cgroups().ReadCpuset(be_dir_);
   if (!current.ok()) return;
-  BeTree tree = KnownBeTree();
   const SteadyTime now = context_.clock.Steady();
-  if (*current == all && recovered_ == tree && now - recovered_at_ < kMaxAge) return;
+  if (*current == all && recovered_ == KnownBeTree() && now - recovered_at_ < kMaxAge) return;
+  BeTree tree = KnownBeTree();
   recovered_ = tree;
   recovered_at_ = now;
   // Directories that have all of them by their parents' grace are left to their parents.
@@ -296,6 +297,7 @@ const CpuSuppress::BeTree& CpuSuppress::KnownBeTree() {
   const SteadyTime now = context_.clock.Steady();
   if (tree_pods_ != context_.state.pods() || now - tree_read_ >= kTreeMaxAge) {
     tree_ = ReadBeTree();
+    written_.reset();
     tree_pods_ = context_.state.pods();
     tree_read_ = now;
   }
@@ -330,6 +332,7 @@ void CpuSuppress::WriteCpusets(std::initializer_list<const std::vector<std::stri
 }
 
 void CpuSuppress::WriteCpuset(const std::string& dir, const std::string& cpus) {
+  written_.reset();
   const auto written = context_.executor.Apply(CpuUpdate(CgroupFile::kCpuset, dir, cpus));
   if (written.ok()) return;
   problems_.Report("cpuset is not writable", dir, written.status());

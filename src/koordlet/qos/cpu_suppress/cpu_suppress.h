@@ -65,6 +65,8 @@ class CpuSuppress final : public QosStrategy {
   BeTree tree_;                                // as it was a moment ago
   std::shared_ptr<const NodePods> tree_pods_;  // null: it is to be read again
   SteadyTime tree_read_{};
+  // What all of the tree was given since it was read; none: not all has the same, or not surely.
+  std::optional<std::vector<int32_t>> written_;
   BeTree recovered_;  // what was given all CPUs the last time
   SteadyTime recovered_at_{};
   metrics::Gauges& suppressed_;

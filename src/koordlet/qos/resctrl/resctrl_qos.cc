@@ -168,19 +168,21 @@ void ResctrlQosStrategy::AddTasks() {
   std::array<std::vector<int32_t>, kGroups.size()> threads;
   // Of the pod whose entries come.
   std::optional<size_t> group;
-  bool has_run = true;
+  bool has_pod_run = true;
   for (Pods::Entry& entry : pods_.entries()) {
-    if (entry.container == nullptr) {
+    const bool is_pod = entry.container == nullptr;
+    if (is_pod) {
       group = ManagedGroupOf(*entry.pod);
       if (changed) entry.memory.sandbox.reset();
-      has_run = group && HasRun(entry);
+      has_pod_run = group && HasRun(entry);
     }
     if (!group) continue;
-    const bool is_known = !entry.memory.usage.empty() && !changed;
-    const std::vector<int32_t>& more =
-        has_run || !is_known ? ThreadsOf(entry) : entry.memory.threads;
+    const bool has_run = has_pod_run && (is_pod || HasRun(entry));
+    if (changed || has_run || !entry.memory.is_known) ReadThreads(entry);
+    const std::vector<int32_t>& more = entry.memory.threads;
     threads[*group].insert(threads[*group].end(), more.begin(), more.end());
   }
+  looked_ = context_.clock.Steady();
   for (size_t i = 0; i < kGroups.size(); ++i) {
     if (!threads[i].empty()) MoveThreads(kGroups[i], std::move(threads[i]));
   }
@@ -200,56 +202,61 @@ void ResctrlQosStrategy::MoveThreads(std::string_view group, std::vector<int32_t
   if (!added.ok()) problems_.Report("tasks are not writable", group, added);
 }
 
-// Whether anything in the pod has used CPU time since the last look; in doubt it has. One read
-// spares those of an idle pod's containers.
-bool ResctrlQosStrategy::HasRun(Pods::Entry& pod) {
+// To list threads is dear, and where no CPU time was used no thread has come that uses caches.
+bool ResctrlQosStrategy::HasRun(const Pods::Entry& entry) const {
+  if (!looked_) return true;
+  const Metric metric = entry.container == nullptr ? Metric::kPodCpu : Metric::kContainerCpu;
+  const Duration since = context_.clock.Steady() - *looked_ - std::chrono::milliseconds(1);
+  const auto used = context_.metrics.Average({metric, entry.subject()}, since);
+  return !used || used->average > 0;
+}
+
+void ResctrlQosStrategy::ReadThreads(Pods::Entry& entry) {
+  if (entry.container == nullptr) return ReadThreadsOfSandbox(*entry.pod, entry.memory);
+  ReadThreadsIn(entry.dir(), entry.memory);
+}
+
+// Version 1 lists threads as they were when the file was opened, so it must be opened each time.
+void ResctrlQosStrategy::ReadThreadsIn(std::string_view dir, Memory& memory) {
+  memory.is_known = true;
+  memory.threads.clear();
+  if (dir.empty()) return;
   const Cgroups& cgroups = context_.host.cgroups();
-  if (cgroups.layout().version == CgroupVersion::kV2) return true;
-  Memory& memory = pod.memory;
-  const auto usage = memory.pod_file.Read(cgroups, CgroupFile::kCpuUsage, pod.dir(), buffer_);
-  if (usage.ok() && *usage == memory.pod_usage) return false;
-  memory.pod_usage.assign(usage.ok() ? *usage : "");
-  return true;
+  StatusOr<std::vector<int32_t>> threads;
+  if (cgroups.layout().version == CgroupVersion::kV1) {
+    threads = cgroups.ReadThreads(dir);
+  } else {
+    const auto text = memory.file.Read(cgroups, CgroupFile::kThreads, dir, buffer_);
+    threads = text.ok() ? ParseIds(*text) : text.status();
+  }
+  memory.is_known = threads.ok();
+  if (threads.ok()) memory.threads = *std::move(threads);
 }
 
-const std::vector<int32_t>& ResctrlQosStrategy::ThreadsOf(Pods::Entry& entry) {
-  if (entry.container == nullptr) return ThreadsOfSandbox(*entry.pod, entry.memory);
-  return ThreadsIn(entry.dir(), entry.memory);
-}
-
-const std::vector<int32_t>& ResctrlQosStrategy::ThreadsOfSandbox(const NodePod& pod,
-                                                                 Memory& memory) {
+void ResctrlQosStrategy::ReadThreadsOfSandbox(const NodePod& pod, Memory& memory) {
   if (!memory.sandbox) {
-    memory.file = {};
-    memory.usage.clear();
-    memory.threads.clear();
+    memory = {};
     std::vector<std::string> dirs;
     for (const NodeContainer& container : pod.containers) {
       if (!container.dir.empty()) dirs.push_back(container.dir);
     }
     const auto found = context_.host.cgroups().FindSandboxDir(pod.dir, dirs);
-    if (!found.ok()) return memory.threads;
+    if (!found.ok()) return;
     memory.sandbox = *found;
   }
-  const std::vector<int32_t>& threads = ThreadsIn(*memory.sandbox, memory);
-  if (threads.empty()) memory.sandbox.reset();  // it may have been made anew
-  return threads;
+  if (!HasSandboxRun(memory)) return;
+  ReadThreadsIn(*memory.sandbox, memory);
+  if (memory.threads.empty()) memory.sandbox.reset();  // it may have been made anew
 }
 
-// Version 1 lists threads as they were when the file was opened, so it must be opened each time,
-// which is dear. Where no CPU time was used since, no thread has come that uses caches.
-const std::vector<int32_t>& ResctrlQosStrategy::ThreadsIn(std::string_view dir, Memory& memory) {
-  if (dir.empty()) return memory.threads;
+// Nobody measures sandboxes. In version 2 it costs no less to ask than to list the threads.
+bool ResctrlQosStrategy::HasSandboxRun(Memory& memory) {
   const Cgroups& cgroups = context_.host.cgroups();
-  const bool v2 = cgroups.layout().version == CgroupVersion::kV2;
-  const CgroupFile kept = v2 ? CgroupFile::kThreads : CgroupFile::kCpuUsage;
-  const auto text = memory.file.Read(cgroups, kept, dir, buffer_);
-  if (!v2 && text.ok() && *text == memory.usage) return memory.threads;
-  memory.usage.assign(text.ok() && !v2 ? *text : "");
-  auto threads = !v2 ? cgroups.ReadThreads(dir) : text.ok() ? ParseIds(*text) : text.status();
-  memory.threads.clear();
-  if (threads.ok()) memory.threads = *std::move(threads);
-  return memory.threads;
+  if (memory.sandbox->empty() || cgroups.layout().version == CgroupVersion::kV2) return true;
+  const auto usage = memory.file.Read(cgroups, CgroupFile::kCpuUsage, *memory.sandbox, buffer_);
+  if (memory.is_known && usage.ok() && *usage == memory.usage) return false;
+  memory.usage.assign(usage.ok() ? *usage : "");
+  return true;
 }
 
 }  // namespace koord::koordlet

@@ -42,19 +42,19 @@ class ResctrlQosStrategy final : public QosStrategy {
 
   // What is known of a container, or of a pod's sandbox.
   struct Memory {
-    // Of a pod: the directory of its sandbox, and how much all in it had used.
-    std::optional<std::string> sandbox;
-    KeptFile pod_file;
-    std::string pod_usage;
-    KeptFile file;      // of threads, or of usage: see ThreadsIn
-    std::string usage;  // when threads were read; empty: not known
+    std::optional<std::string> sandbox;  // of a pod: its sandbox's directory
+    KeptFile file;                       // of threads, or of a sandbox's usage: see HasSandboxRun
+    std::string usage;                   // of the sandbox, when its threads were read
+    bool is_known = false;
     std::vector<int32_t> threads;
   };
   using Pods = TrackedPods<Memory>;
-  const std::vector<int32_t>& ThreadsIn(std::string_view dir, Memory& memory);
-  const std::vector<int32_t>& ThreadsOf(Pods::Entry& entry);
-  bool HasRun(Pods::Entry& pod);
-  const std::vector<int32_t>& ThreadsOfSandbox(const NodePod& pod, Memory& memory);
+  // Whether it has used CPU time since the last look, as far as it was measured; in doubt it has.
+  bool HasRun(const Pods::Entry& entry) const;
+  void ReadThreads(Pods::Entry& entry);
+  void ReadThreadsIn(std::string_view dir, Memory& memory);
+  void ReadThreadsOfSandbox(const NodePod& pod, Memory& memory);
+  bool HasSandboxRun(Memory& memory);
 
   QosContext context_;
   ProblemLog problems_;
@@ -66,6 +66,7 @@ class ResctrlQosStrategy final : public QosStrategy {
   bool has_groups_ = false;
   bool has_tried_to_mount_ = false;
   SteadyTime applied_{};
+  std::optional<SteadyTime> looked_;  // at threads
 };
 
 }  // namespace koord::koordlet
