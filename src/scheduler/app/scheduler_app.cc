@@ -134,16 +134,19 @@ Scheduler::NodePtr SchedulerApp::TransformNode(const Scheduler::NodePtr& node) {
 
 void SchedulerApp::Watch() { feed_->Start(); }
 
-void SchedulerApp::Lead() {
+void SchedulerApp::Lead(bool another_led) {
   leads_ = true;
-  // What a standby has seen may be older than the last bindings of the leader before.
-  feed_->WhenSynced(scope_.Wrap([this] {
-    feed_->RefreshPods([this] {
-      if (!leads_) return;
-      problems_.Retry();
-      scheduler_->Start();
-    });
+  feed_->WhenSynced(scope_.Wrap([this, another_led] {
+    if (!another_led) return Begin();
+    // What a standby has seen may be older than the last bindings of the leader before.
+    feed_->RefreshPods([this] { Begin(); });
   }));
+}
+
+void SchedulerApp::Begin() {
+  if (!leads_) return;
+  problems_.Retry();
+  scheduler_->Start();
 }
 
 void SchedulerApp::Stop(Task done) {

@@ -56,8 +56,9 @@ class SchedulerApp {
   void Watch();
   // Runs `callback` when the whole cluster is known; at once if it is.
   void WhenSynced(std::function<void()> callback) { feed_->WhenSynced(std::move(callback)); }
-  // Places pods as soon as the whole cluster is known.
-  void Lead();
+  // Places pods as soon as the whole cluster is known: with what another has bound that led until
+  // a moment ago, if there may have been one.
+  void Lead(bool another_led = true);
   // Stops placing pods; `done` runs when the bindings that are under way are finished.
   void Stop(Task done = [] {});
 
@@ -73,6 +74,7 @@ class SchedulerApp {
  private:
   SchedulerApp(EventLoop& loop, kube::Client& client, Options options);
   Status MakeScheduler();
+  void Begin();
   StatusOr<std::unique_ptr<Extenders>> MakeExtenders() const;  // null: there are none
   void MakeFeed();
   void MakeObservers();

@@ -8,6 +8,7 @@ namespace koord::scheduler {
 StatusOr<std::unique_ptr<component::Component>> SchedulerComponent::Make(
     component::Environment& environment, const SchedulerOptions& options) {
   auto made = std::unique_ptr<SchedulerComponent>(new SchedulerComponent());
+  made->is_elected_ = options.configuration().leader_election.leader_elect;
   made->delay_cache_ = options.configuration().delay_cache_until_active;
   const auto leads = [raw = made.get()] { return raw->leads(); };
   kube::Client::Options client_options = environment.client_options;
@@ -40,7 +41,7 @@ void SchedulerComponent::Start(Task ready) {
 void SchedulerComponent::Lead(const component::Leadership& leadership) {
   leadership_ = &leadership;
   if (delay_cache_) app_->Watch();
-  app_->Lead();
+  app_->Lead(is_elected_);
 }
 
 }  // namespace koord::scheduler

@@ -26,6 +26,7 @@ class SchedulerComponent final : public component::Component {
   const component::Leadership* leadership_ = nullptr;  // null: not yet
   std::unique_ptr<kube::Client> client_;               // writes only while this instance leads
   std::unique_ptr<SchedulerApp> app_;
+  bool is_elected_ = true;    // among several
   bool delay_cache_ = false;  // until it leads
 };
 
