@@ -107,6 +107,11 @@ StatusOr<std::vector<int64_t>> ParseNumaStatV1(std::string_view text) {
   if (!total.starts_with("total=")) {
     return InvalidArgument("numa_stat starts with {}: expected total=", Quote(total, 64));
   }
+  // The first line is about the directory's own processes alone: a pod has none.
+  while (!text.empty()) {
+    std::string_view later = TakeLine(text);
+    if (TakeWord(later).starts_with("hierarchical_total=")) return ParseNumaRow(later);
+  }
   return ParseNumaRow(line);
 }
 

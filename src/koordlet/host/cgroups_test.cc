@@ -145,6 +145,12 @@ TEST(Cgroups, LinesMayMoveBetweenTwoReads) {
 TEST(Cgroups, NumaStatInPages) {
   EXPECT_THAT(ParseNumaStat("total=30 N0=10 N1=20\nfile=1 N0=1 N1=0\n", CgroupVersion::kV1).value(),
               ElementsAre(10, 20));
+  EXPECT_THAT(ParseNumaStat("total=0 N0=0 N1=0\nfile=0 N0=0 N1=0\n"
+                            "hierarchical_total=30 N0=10 N1=20\nhierarchical_file=1 N0=1 N1=0\n",
+                            CgroupVersion::kV1)
+                  .value(),
+              ElementsAre(10, 20));
+  EXPECT_FALSE(ParseNumaStat("total=0 N0=0\nhierarchical_total=1\n", CgroupVersion::kV1).ok());
   EXPECT_THAT(ParseNumaStat("anon N0=8192 N1=0\nfile N0=4096 N1=12288\nslab N0=1 N1=1\n",
                             CgroupVersion::kV2)
                   .value(),

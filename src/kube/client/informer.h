@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/log.h"
@@ -99,11 +100,14 @@ class ObjectCopy final : private Reflector::Sink {
   // Where an object stays as long as it is in the copy, so that a change of what no index is about
   // touches no index.
   struct Slot {
-    ObjectKey key;
     Ptr object;
+    const ObjectMeta* metadata = nullptr;  // the object's
   };
   struct InOrder {
-    bool operator()(const Slot* a, const Slot* b) const { return a->key < b->key; }
+    bool operator()(const Slot* a, const Slot* b) const {
+      return std::tie(a->metadata->ns, a->metadata->name) <
+             std::tie(b->metadata->ns, b->metadata->name);
+    }
   };
   using Slots = absl::btree_set<Slot*, InOrder>;
   struct Index {

@@ -155,7 +155,9 @@ ObjectKey ObjectCopy::KeyOf(const Change& change) const {
 
 void ObjectCopy::Put(const Change& change) {
   const auto it = objects_.try_emplace(KeyOf(change)).first;
-  if (it->second == nullptr) it->second.reset(new Slot{.key = it->first, .object = nullptr});
+  if (it->second == nullptr) {
+    it->second = std::make_unique<Slot>(Slot{nullptr, &Metadata(change.after)});
+  }
   Slot* slot = it->second.get();
   for (auto& [name, index] : indexes_) {
     std::vector<std::string> before, after;
@@ -165,8 +167,11 @@ void ObjectCopy::Put(const Change& change) {
     index.Remove(before, slot);
     index.Add(after, slot);
   }
-  slot->object = change.after;
-  if (change.after == nullptr) objects_.erase(it);
+  if (change.after == nullptr) {
+    objects_.erase(it);
+  } else {
+    *slot = {change.after, &Metadata(change.after)};
+  }
 }
 
 void ObjectCopy::Index::Add(const std::vector<std::string>& values, Slot* slot) {

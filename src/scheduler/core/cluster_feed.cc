@@ -79,20 +79,19 @@ void ClusterFeed::OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr
   if (after == nullptr || IsTerminal(*after)) {
     const auto known = pods_.find(uid);
     if (known == pods_.end()) return;
-    const Scheduler::PodPtr last = std::move(known->second);
+    const Scheduler::PodPtr last = *known;
     pods_.erase(known);
     return scheduler_.OnPod(last, nullptr);
   }
-  Scheduler::PodPtr& slot = pods_[uid];
-  const Scheduler::PodPtr last = std::exchange(slot, transforms_.pod(after));
-  scheduler_.OnPod(last, slot);
+  const Scheduler::PodPtr transformed = transforms_.pod(after);
+  scheduler_.OnPod(Put(pods_, transformed), transformed);
 }
 
 Scheduler::PodPtr ClusterFeed::FindPod(const kube::ObjectKey& key) const {
   const auto pod = pod_informer_->Get(key);
   if (pod == nullptr) return nullptr;
   const auto known = pods_.find(pod->metadata.uid);
-  return known == pods_.end() ? nullptr : known->second;
+  return known == pods_.end() ? nullptr : *known;
 }
 
 void ClusterFeed::WatchNodes(kube::Informer<kube::Node>* lent) {

@@ -72,7 +72,7 @@ class ClusterFeed {
   size_t unsynced_ = 0;
   std::vector<std::function<void()>> when_synced_;
   // As they were passed on, by uid and by name: what a transform gives need not be the same again.
-  StringMap<Scheduler::PodPtr> pods_;
+  PodSet pods_;
   StringMap<Scheduler::NodePtr> nodes_;
   Scope scope_;
 };

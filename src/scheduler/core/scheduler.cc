@@ -119,7 +119,7 @@ Pipeline* Scheduler::PipelineFor(const kube::Pod& pod) {
 }
 
 void Scheduler::ForEachPending(const std::function<void(const kube::Pod&)>& visit) const {
-  for (const auto& [uid, pod] : pending_) visit(*pod);
+  for (const PodPtr& pod : pending_) visit(*pod);
 }
 
 std::vector<const PluginLineup*> Scheduler::lineups() const {
@@ -150,7 +150,7 @@ void Scheduler::OnAssigned(const PodPtr& before, const PodPtr& after) {
 
 void Scheduler::OnUnassigned(const PodPtr& before, const PodPtr& after) {
   const std::string& uid = after->metadata.uid;
-  pending_.insert_or_assign(uid, after);
+  Put(pending_, after);
   const bool moved = before == nullptr ? nominator_.Add(after) : nominator_.Update(*before, after);
   if (moved) WakeAfterPromise(*after);
   if (RuntimeOf(*after) == nullptr) {
@@ -455,10 +455,10 @@ Verdict Scheduler::StillWanted(const Attempt& attempt) const {
   if (!options_.check_owner_before_binding) return Verdict::Success();
   const auto now = pending_.find(attempt.pod->metadata.uid);
   if (now == pending_.end()) return Verdict::Success();  // the API server has the last word
-  if (now->second->spec.scheduler_name != attempt.profile) {
+  if ((*now)->spec.scheduler_name != attempt.profile) {
     return Verdict::Error("schedulerName unmatched");
   }
-  if (IsBeingDeleted(now->second->metadata)) return Verdict::Error("pod is being deleted");
+  if (IsBeingDeleted((*now)->metadata)) return Verdict::Error("pod is being deleted");
   return Verdict::Success();
 }
 
@@ -627,7 +627,7 @@ void Scheduler::Fail(Runtime& runtime, const Attempt& attempt, Failure failure) 
   queue_->Return(uid, {std::move(failure.rejected_by), failure.message});
   const auto pod = pending_.find(uid);
   if (pod == pending_.end()) return;  // it is gone, or has a node
-  const PodPtr current = pod->second;
+  const PodPtr current = *pod;
   if (failure.nominated_node && nominator_.Nominate(current, *failure.nominated_node)) {
     WakeAfterPromise(*current);
   }

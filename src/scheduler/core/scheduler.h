@@ -13,6 +13,7 @@
 #include "kube/client/client.h"
 #include "kube/client/event_recorder.h"
 #include "scheduler/binding/binding_cycle.h"
+#include "scheduler/core/pod_set.h"
 #include "scheduler/binding/pod_patcher.h"
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/core/attempt_observer.h"
@@ -181,7 +182,7 @@ class Scheduler {
   std::vector<std::unique_ptr<Runtime>> runtimes_;
   StringMap<Runtime*> by_name_;
   std::unique_ptr<SchedulingQueue> queue_;
-  StringMap<PodPtr> pending_;  // by uid: pods without node, as last shown
+  PodSet pending_;             // pods without node, as last shown
   StringSet binding_;          // uids of pods with a node that are not bound yet
   std::vector<Task> when_drained_;
   bool running_ = false;

@@ -61,6 +61,7 @@ LoadAwareScheduling::LoadAwareScheduling(const PluginContext& context, LoadAware
       weights_(WeightsIn(args_, tracked_)),
       score_usage_(ScoreUsageIn(args_)),
       expiration_(SecondsOf(args_.node_metric_expiration_seconds)),
+      no_limits_(std::make_shared<NodeLimits>(NodeLimits{.capacity = tracked_.Zero()})),
       columns_(tracked_.size()),
       expired_reason_(context.reasons.Intern("node(s) nodeMetric expired")) {
   for (size_t i = 0; i < tracked_.size(); ++i) {
@@ -112,7 +113,7 @@ RowVerdict LoadAwareScheduling::Check(const PodQuery& query, const RowView& row)
   const Pod& pod = query.state<Pod>(slot());
   if (pod.runs_anywhere) return {};
   const LoadColumns::View view = RoomView(pod);
-  const NodeLimits& limits = rows_[row.row].limits;
+  const NodeLimits& limits = *rows_[row.row].limits;
   const bool aggregated = (pod.prod ? limits.prod : limits.others).aggregated;
   for (size_t i = 0; i < pod.estimate.size(); ++i) {
     const double room = columns_.room[view][i][row.row];
@@ -137,7 +138,7 @@ int64_t LoadAwareScheduling::ExactScore(const Row& row, const Pod& pod) const {
   int64_t sum = 0;
   int64_t least = kMaxScore;
   for (size_t i = 0; i < tracked_.size(); ++i) {
-    const int64_t capacity = row.limits.capacity[i];
+    const int64_t capacity = row.limits->capacity[i];
     const int64_t load =
         ExistingLoad(row, pod.score_view == LoadColumns::kProd, row.score_usage, i) +
         static_cast<int64_t>(pod.estimate[i]);
@@ -173,7 +174,7 @@ void LoadAwareScheduling::GrowTo(size_t rows) {
   columns_.Resize(rows);
   while (rows_.size() < rows) {
     Row& row = rows_.emplace_back(tracked_);
-    row.limits.capacity = tracked_.Zero();
+    row.limits = no_limits_;
     Publish(static_cast<NodeRow>(rows_.size() - 1));
   }
 }
@@ -203,12 +204,12 @@ bool LoadAwareScheduling::Publish(NodeRow at) {
   Row& row = rows_[at];
   const bool was_exact = row.exact_score;
   row.exact_score = std::ranges::any_of(
-      row.limits.capacity, [](int64_t capacity) { return capacity >= kMostQuickCapacity; });
+      row.limits->capacity, [](int64_t capacity) { return capacity >= kMostQuickCapacity; });
   exact_rows_ += row.exact_score ? 1 : 0;
   exact_rows_ -= was_exact ? 1 : 0;
   bool changed = row.exact_score || was_exact;  // the columns do not tell then
   for (size_t i = 0; i < tracked_.size(); ++i) {
-    const int64_t capacity = row.limits.capacity[i];
+    const int64_t capacity = row.limits->capacity[i];
     const bool by_columns = IsScored(row) && capacity != 0 && !row.exact_score;
     changed |=
         Put(columns_.percent_per_unit[i][at], by_columns ? 100 / static_cast<double>(capacity) : 0);
@@ -227,11 +228,11 @@ bool LoadAwareScheduling::PublishLoad(NodeRow at) {
     const auto put_free = [&](View view) {
       const int64_t load = ExistingLoad(row, view == View::kProd, row.score_usage, i);
       changed |=
-          Put(columns_.free[view][i][at], static_cast<double>(row.limits.capacity[i] - load));
+          Put(columns_.free[view][i][at], static_cast<double>(row.limits->capacity[i] - load));
     };
-    put_room(View::kOthers, row.limits.others);
+    put_room(View::kOthers, row.limits->others);
     put_free(View::kOthers);
-    if (prod_rooms_) put_room(View::kProd, row.limits.prod);
+    if (prod_rooms_) put_room(View::kProd, row.limits->prod);
     if (args_.score_according_prod_usage) put_free(View::kProd);
   }
   return changed;
@@ -255,14 +256,18 @@ void LoadAwareScheduling::OnNodeChanged(NodeRow row, const NodeChanges& changes)
 }
 
 void LoadAwareScheduling::SetLimits(NodeRow at) {
-  rows_[at].limits = NodeLimitsOf(context_.nodes().node(at), args_, tracked_);
-  if (prod_rooms_ || !rows_[at].limits.prod.of_prod) return;
+  NodeLimits limits = NodeLimitsOf(context_.nodes().node(at), args_, tracked_);
+  if (last_limits_ == nullptr || *last_limits_ != limits) {
+    last_limits_ = std::make_shared<NodeLimits>(std::move(limits));
+  }
+  rows_[at].limits = last_limits_;
+  if (prod_rooms_ || !rows_[at].limits->prod.of_prod) return;
   prod_rooms_ = true;
   for (NodeRow row = 0; row < rows_.size(); ++row) PublishLoad(row);
 }
 
 void LoadAwareScheduling::OnNodeRemoved(NodeRow row) {
-  rows_[row].limits = {.capacity = tracked_.Zero()};
+  rows_[row].limits = no_limits_;
   SetMetric(row, nullptr);
 }
 
@@ -285,7 +290,7 @@ void LoadAwareScheduling::ReadUsages(Row& row) {
   row.score_usage.reset();
   const api::NodeUsage* usage = row.load.usage();
   if (usage == nullptr) return;
-  const UsageKind& filter_kind = row.limits.others.usage;
+  const UsageKind& filter_kind = row.limits->others.usage;
   row.filter_usage = UsageOf(*usage, filter_kind, tracked_);
   row.score_usage =
       score_usage_ == filter_kind ? row.filter_usage : UsageOf(*usage, score_usage_, tracked_);

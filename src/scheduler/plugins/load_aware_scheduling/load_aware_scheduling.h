@@ -82,7 +82,7 @@ class LoadAwareScheduling final : public FilterPlugin,
     explicit Row(const LoadResources& tracked) : load(tracked) {}
 
     NodeLoad load;
-    NodeLimits limits;
+    std::shared_ptr<const NodeLimits> limits;
     // The metric's usage of the kind that thresholds and scores are about; nothing where that is
     // not reported: estimates count alone then.
     std::optional<LoadAmounts> filter_usage, score_usage;
@@ -123,6 +123,8 @@ class LoadAwareScheduling final : public FilterPlugin,
   UsageKind score_usage_;
   Duration expiration_;
 
+  const std::shared_ptr<const NodeLimits> no_limits_;
+  std::shared_ptr<const NodeLimits> last_limits_;  // most nodes are like the one before
   std::deque<Row> rows_;  // thousands of large ones, which never move
   LoadColumns columns_;
   bool prod_rooms_ = false;  // some node has thresholds for prod pods

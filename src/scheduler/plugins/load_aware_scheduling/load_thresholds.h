@@ -23,6 +23,8 @@ struct LoadLimits {
   bool aggregated = false;  // thresholds of a percentile
   UsageKind usage;
   LoadAmounts most;  // by tracked resource
+
+  bool operator==(const LoadLimits&) const = default;
 };
 
 // What a node can give and when that is too much: the plugin's arguments, or what the node says
@@ -31,6 +33,8 @@ struct NodeLimits {
   LoadAmounts capacity;
   LoadLimits others;
   LoadLimits prod;
+
+  bool operator==(const NodeLimits&) const = default;
 };
 
 NodeLimits NodeLimitsOf(const kube::Node& node, const LoadAwareSchedulingArgs& args,
