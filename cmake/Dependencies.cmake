@@ -16,8 +16,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(NGHTTP2 REQUIRED IMPORTED_TARGET libnghttp2)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
-# For the programs that read and write many objects: a quarter faster than with the C
-# library's. It
+# For the programs that read and write many objects: a quarter faster than with the C library's. It
 # has to be linked whole, for nothing names it. The sanitizers bring an allocator of their own.
 find_library(TCMALLOC libtcmalloc_minimal.a REQUIRED)
 add_library(koord_allocator INTERFACE)
