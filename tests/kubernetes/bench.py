@@ -25,8 +25,8 @@ import tempfile
 import threading
 import time
 
-from cluster import Cluster, ClusterError, exit_on_sigterm
-from programs import Scheduler, deploy
+from cluster import REPOSITORY, Cluster, ClusterError, exit_on_sigterm
+from programs import NAMESPACE, Scheduler, deploy
 
 DEADLINE_S = 1200
 BINDING = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "pod-{i}"},
@@ -198,6 +198,15 @@ def start_kube_scheduler(cluster):
     return process, stop
 
 
+def deployed_configuration(cluster):
+    """koord-scheduler's configuration of deploy/, as a file."""
+    cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / "scheduler" / "config.yaml")
+    config_map = cluster.read(f"/api/v1/namespaces/{NAMESPACE}/configmaps/koord-scheduler-config")
+    path = cluster.directory / "koord-scheduler.config"
+    path.write_text(config_map["data"]["koord-scheduler.config"])
+    return path
+
+
 def start_koord_scheduler(scheduler):
     scheduler.start()
     return scheduler.process, lambda: scheduler.__exit__()
@@ -214,8 +223,9 @@ def measure_schedulers(binaries, options):
         results["kube-scheduler"] = measure_scheduler(
             server, cluster, "kube-scheduler", "default-scheduler", options.pods,
             lambda: start_kube_scheduler(cluster))
-        koord = Scheduler(binaries / "koord-scheduler", cluster, more=[
-            "--leader-elect=false", "--kube-api-qps=10000", "--kube-api-burst=10000", "--v=0"])
+        koord = Scheduler(binaries / "koord-scheduler", cluster, arguments=[
+            f"--config={deployed_configuration(cluster)}", "--leader-elect=false",
+            "--kube-api-qps=10000", "--kube-api-burst=10000", "--v=0"])
         results["koord-scheduler"] = measure_scheduler(
             server, cluster, "koord-scheduler", "koord-scheduler", options.pods,
             lambda: start_koord_scheduler(koord))

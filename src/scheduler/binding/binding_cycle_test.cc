@@ -84,12 +84,14 @@ TEST_F(BindingCycleTest, BindsOnlyAfterThePatchOfAllDecisionsHasArrived) {
   profile_.bind = {Add("c")};
   Run();
   EXPECT_EQ(asked_.back(), "PreBind b");
+  EXPECT_EQ(cycle_.writing(), 1u);
   auto exchange = handler_.Take();
   EXPECT_EQ(*kube::ParseJson(exchange.request.body),
             (kube::Json{{"metadata", {{"annotations", {{"by", "ab"}}}, {"uid", ""}}}}));
   exchange.Answer(kube::Json{{"metadata", kube::json::object()}});
   loop_.RunReady();
   EXPECT_EQ(asked_.back(), "Bind c");
+  EXPECT_EQ(cycle_.writing(), 0u);
 }
 
 TEST_F(BindingCycleTest, SaysWhereItFailed) {
