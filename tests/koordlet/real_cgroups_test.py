@@ -351,12 +351,14 @@ class RealCgroups(unittest.TestCase):
                               "cpuSuppressThresholdPercent": THRESHOLD},
                              {"policy": "auto", "sharePoolThresholdPercent": 50})
         koordlet = self.start()
-        shares = [self.share_of_a_core(koordlet, span=10) for _ in range(3)]
+        # Other work on the machine makes caches cold, which costs as much again.
+        shares = [self.share_of_a_core(koordlet, span=10)]
+        while min(shares) >= 0.01 and len(shares) < 3:
+            shares.append(self.share_of_a_core(koordlet, span=10))
         resident = koordlet.resident_bytes() / (1 << 20)
         say(f"110 pods of 3 containers: {', '.join(f'{100 * each:.2f}' for each in shares)} % of a "
             f"core, {resident:.1f} MiB resident")
         self.assertLess(resident, 25)
-        # Other work on the machine makes caches cold, which costs as much again.
         self.assertLess(min(shares), 0.01)
 
     def share_of_a_core(self, koordlet, span):
