@@ -2,6 +2,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <thread>
 
 namespace koord {
 
@@ -25,7 +26,19 @@ void AsioLoop::Cancel(TimerId id) { timers_.erase(id); }
 void AsioLoop::Run() {
   context_.restart();
   auto keep_running = boost::asio::make_work_guard(context_);
+  if (rest_ > Duration::zero()) return RunInBatches();
   context_.run();
+}
+
+void AsioLoop::RunInBatches() {
+  SteadyTime last = clock_.Steady();
+  while (!context_.stopped()) {
+    context_.run_one();  // waits for it
+    while (context_.poll() > 0) {
+    }
+    if (clock_.Steady() - last < rest_) std::this_thread::sleep_for(rest_);
+    last = clock_.Steady();
+  }
 }
 
 void AsioLoop::RunOnce(Duration wait) {

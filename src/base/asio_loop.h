@@ -18,6 +18,10 @@ class AsioLoop final : public EventLoop {
 
   // Runs until Stop. May be called again afterwards.
   void Run();
+  // While work comes in quick succession, rests that long after doing what there was, so that what
+  // comes meanwhile is done in one go: for programs that talk to a busy server, whose answers would
+  // wake them one by one. Zero: never.
+  void set_rest(Duration rest) { rest_ = rest; }
   void Stop() { context_.stop(); }
   // Runs at most one task, waiting for it no longer than `wait`.
   void RunOnce(Duration wait);
@@ -25,6 +29,9 @@ class AsioLoop final : public EventLoop {
   boost::asio::io_context& context() { return context_; }
 
  private:
+  void RunInBatches();
+
+  Duration rest_{0};
   SystemClock clock_;
   boost::asio::io_context context_{1};
   std::unordered_map<TimerId, std::unique_ptr<boost::asio::steady_timer>> timers_;

@@ -68,13 +68,13 @@ struct NodeSystemInfo {
   std::string machine_id;
   std::string system_uuid;
   std::string boot_id;
-  std::string kernel_version;
-  std::string os_image;
-  std::string container_runtime_version;
-  std::string kubelet_version;
-  std::string kube_proxy_version;
-  std::string operating_system;
-  std::string architecture;
+  Text kernel_version;
+  Text os_image;
+  Text container_runtime_version;
+  Text kubelet_version;
+  Text kube_proxy_version;
+  Text operating_system;
+  Text architecture;
 
   static void Fields(auto& self, auto&& field) {
     field("machineID", Always(self.machine_id));

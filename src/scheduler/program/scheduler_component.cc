@@ -4,12 +4,19 @@
 #include "kube/client/http_transport.h"
 
 namespace koord::scheduler {
+namespace {
+
+// Nobody notices it beside the time that an API server takes to answer.
+constexpr Duration kRest = 2ms;
+
+}  // namespace
 
 StatusOr<std::unique_ptr<component::Component>> SchedulerComponent::Make(
     component::Environment& environment, const SchedulerOptions& options) {
   auto made = std::unique_ptr<SchedulerComponent>(new SchedulerComponent());
   made->is_elected_ = options.configuration().leader_election.leader_elect;
   made->delay_cache_ = options.configuration().delay_cache_until_active;
+  environment.asio_loop.set_rest(kRest);
   const auto leads = [raw = made.get()] { return raw->leads(); };
   kube::Client::Options client_options = environment.client_options;
   client_options.may_write = leads;

@@ -93,8 +93,8 @@ struct QueueEntry {
   absl::InlinedVector<Rejection, 2> rejections;
   Rejection gate;  // by nobody unless gated
   PreEnqueuePlugin* gating_plugin = nullptr;
-  std::string gate_message;
-  std::string message;  // of the last failure
+  kube::Text gate_message;
+  kube::Text message;  // of the last failure
 
   bool waits_for_event() const {
     return pool == QueuePool::kUnschedulable || pool == QueuePool::kGated;
