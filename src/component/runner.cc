@@ -43,6 +43,7 @@ class ComponentRunner::Impl {
   }
 
   void Start() {
+    if (elector_ != nullptr) elector_->Observe();
     component_.Start(scope_.Wrap([this] {
       if (phase_ != Phase::kStarting) return;
       phase_ = Phase::kWaiting;

@@ -108,6 +108,20 @@ TEST_F(RunnerTest, AStandbyFillsItsCachesAndWaits) {
   EXPECT_EQ(Ask(second.api, "GET", "/readyz").status, 200);
 }
 
+// As after an outage of the API server, whose lists take time.
+TEST_F(RunnerTest, TheTimeToGetReadyCountsAsWaitingForALeaseLeftBehind) {
+  server_.Put({{"metadata", {{"name", "koord-scheduler"}}},
+               {"spec", {{"holderIdentity", "dead"}, {"leaseDurationSeconds", 15}}}});
+  Replica replica(*this, "a");
+  replica.runner.Start();
+  loop_.Advance(20s);
+  EXPECT_EQ(server_.holder(), "dead") << "taken by one that is not ready";
+  replica.component.ready();
+  loop_.RunReady();
+  EXPECT_EQ(server_.holder(), "a");
+  EXPECT_THAT(replica.component.calls, ElementsAre("start", "lead"));
+}
+
 TEST_F(RunnerTest, TheLeaseIsHandedBackOnlyWhenTheWorkIsDone) {
   Replica first(*this, "a"), second(*this, "b");
   for (Replica* replica : {&first, &second}) {

@@ -228,6 +228,16 @@ TEST_F(InformerTest, BacksOffWhileListingFails) {
   }
 }
 
+TEST_F(InformerTest, LooksOftenForAServerThatIsAway) {
+  StartPaged();
+  Duration minimum = kFirstPauseMin;
+  Next().Drop();
+  for (int i = 0; i < 8; ++i) {
+    NextAfterPause(minimum, 2 * minimum).Drop();
+    minimum = std::min<Duration>(2 * minimum, 5s);
+  }
+}
+
 TEST_F(InformerTest, WaitsAtLeastAsLongAsTheServerAsks) {
   auto watch = Synced(10, {});
   ApiError busy = Error(429, "TooManyRequests");

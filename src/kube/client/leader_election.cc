@@ -39,9 +39,16 @@ class LeaderElector::Impl {
         attempt_limit_(client.loop()),
         deadline_timer_(client.loop()) {}
 
-  void Start() {
+  void Observe() {
     if (running_) return;
     running_ = true;
+    Attempt();
+  }
+
+  void Start() {
+    if (candidate_) return;
+    running_ = candidate_ = true;
+    next_attempt_.Cancel();
     LOG_INFO("Attempting to acquire leader lease", {"lease", options_.lease.ToString()});
     Attempt();
   }
@@ -81,10 +88,11 @@ class LeaderElector::Impl {
 
   bool HoldsLease() const { return leader() == options_.identity && IsValid(); }
 
-  // By our own clock: how long ago the record last changed here.
-  bool IsValid() const {
-    const Duration duration = BoundedSeconds(FindInt(spec(), {"leaseDurationSeconds"}, 0));
-    return observed_at_ + duration > clock_.Steady();
+  bool IsValid() const { return RunsOut() > clock_.Steady(); }
+
+  // By our own clock: counted from when the record last changed here.
+  SteadyTime RunsOut() const {
+    return observed_at_ + BoundedSeconds(FindInt(spec(), {"leaseDurationSeconds"}, 0));
   }
 
   void Renew() {
@@ -97,7 +105,7 @@ class LeaderElector::Impl {
   void Read() {
     client_.Get(kLeases, options_.lease, attempt_->Wrap([this](StatusOr<Json> lease) {
       if (lease.ok()) return OnRead(std::move(*lease));
-      if (kube::IsNotFound(lease.status())) return Create();
+      if (candidate_ && kube::IsNotFound(lease.status())) return Create();
       EndAttempt(false, Message(lease.status()));
     }));
   }
@@ -107,6 +115,7 @@ class LeaderElector::Impl {
     const bool mine = leader() == options_.identity;
     // Somebody else has led, or may have: that cannot be undone by taking the lease again.
     if (leading_ && !mine) return Lose();
+    if (!candidate_) return EndAttempt(false, "no candidate yet");
     if (!leader().empty() && !mine && IsValid()) return EndAttempt(false, "held by another");
     Json wanted = lease_;
     Json& spec = At(wanted, {"spec"});
@@ -182,13 +191,14 @@ class LeaderElector::Impl {
     if (!running_) return;
     if (ok) return leading_ ? Continue() : Lead();
     LOG_V(4, "Did not get the lease", {"lease", options_.lease.ToString()}, {"reason", why});
-    if (!leading_) {
-      const auto pause = std::chrono::duration_cast<Duration>(options_.retry_period *
-                                                              (1.0 + kJitter * random_.Fraction()));
-      next_attempt_.Set(pause, [this] { Attempt(); });
-    } else {
-      next_attempt_.Set(options_.retry_period, [this] { Attempt(); });
-    }
+    next_attempt_.Set(leading_ ? options_.retry_period : CandidatePause(), [this] { Attempt(); });
+  }
+
+  Duration CandidatePause() {
+    const auto pause = std::chrono::duration_cast<Duration>(options_.retry_period *
+                                                            (1.0 + kJitter * random_.Fraction()));
+    // The cluster has no leader from when the lease runs out: no reason to be later than that.
+    return IsValid() ? std::min<Duration>(pause, RunsOut() - clock_.Steady()) : pause;
   }
 
   void Lead() {
@@ -213,7 +223,7 @@ class LeaderElector::Impl {
   }
 
   void Halt() {
-    running_ = false;
+    running_ = candidate_ = false;
     attempt_.emplace();
     next_attempt_.Cancel();
     attempt_limit_.Cancel();
@@ -274,6 +284,7 @@ class LeaderElector::Impl {
   Random random_;
 
   bool running_ = false;
+  bool candidate_ = false;
   bool leading_ = false;
   Json lease_;                 // as last read or written, with all that others put into it
   SteadyTime observed_at_{0};  // when its record last changed
@@ -308,6 +319,7 @@ LeaderElector::LeaderElector(Client& client, LeaderElectionOptions options,
     : impl_(std::make_unique<Impl>(client, std::move(options), std::move(callbacks), recorder)) {}
 LeaderElector::~LeaderElector() = default;
 
+void LeaderElector::Observe() { impl_->Observe(); }
 void LeaderElector::Start() { impl_->Start(); }
 void LeaderElector::Stop(std::function<void()> done) { impl_->Stop(std::move(done)); }
 bool LeaderElector::is_leader() const { return impl_->is_leader(); }

@@ -47,6 +47,9 @@ class LeaderElector {
                 EventRecorder* recorder = nullptr);
   ~LeaderElector();
 
+  // Looks at the lease without taking it, so that Start knows for how long it has not changed. For
+  // candidates that have to get ready first.
+  void Observe();
   void Start();
   // Stops leading or trying to; `done` runs once the lease is handed back, if it is to be, or after
   // a few seconds if the server does not answer.

@@ -148,6 +148,41 @@ TEST_F(LeaderElectionTest, TakesALeaseThatHasNotChangedForItsDuration) {
   EXPECT_EQ(FindString(server_.lease, {"spec", "strategy"}), "unknown to us");
 }
 
+// The default settings look every 2 to 4.4 s; the lease must not lie idle for that long.
+TEST_F(LeaderElectionTest, TakesALeaseWhenItRunsOutAndNotAtTheNextLook) {
+  server_.Put(LeaseOf("b", 4));
+  auto a = Make(OptionsFor("a"));
+  a->Start();
+  loop_.Advance(14999ms);
+  EXPECT_EQ(server_.holder(), "b");
+  loop_.Advance(1ms);
+  EXPECT_EQ(server_.holder(), "a");
+}
+
+TEST_F(LeaderElectionTest, AnObserverTakesNothing) {
+  auto a = Make(OptionsFor("a"));
+  a->Observe();
+  loop_.Advance(1min);
+  EXPECT_TRUE(server_.lease.is_null()) << "no lease is made";
+  server_.Put(LeaseOf("b", 4));
+  loop_.Advance(1min);
+  EXPECT_EQ(server_.holder(), "b");
+  EXPECT_FALSE(a->is_leader());
+}
+
+TEST_F(LeaderElectionTest, WhatWasObservedCountsWhenTheCandidateStarts) {
+  server_.Put(LeaseOf("b", 4));
+  auto a = Make(OptionsFor("a"));
+  a->Observe();
+  loop_.Advance(10s);
+  a->Start();
+  loop_.Advance(4999ms);
+  EXPECT_EQ(server_.holder(), "b");
+  loop_.Advance(1ms);
+  EXPECT_EQ(server_.holder(), "a");
+  EXPECT_THAT(log_, ElementsAre("a sees b", "a sees a", "a started"));
+}
+
 TEST_F(LeaderElectionTest, EveryChangeStartsTheWaitOver) {
   server_.Put(LeaseOf("b", 4));
   auto a = Make(OptionsFor("a"));

@@ -313,8 +313,10 @@ class Reflector::Impl {
 
   void Pause(const Status& status, std::string_view what, Step next) {
     Reset();
-    Duration pause = backoff_.Next();
-    if (const auto error = AsApiError(status)) {
+    const auto error = AsApiError(status);
+    const bool unanswered = !error && absl::IsUnavailable(status);
+    Duration pause = backoff_.Next(unanswered ? Backoff::kMaximumUnanswered : Backoff::kMaximum);
+    if (error) {
       pause = std::max<Duration>(pause, std::chrono::seconds(error->retry_after_seconds));
     }
     LOG_WARNING(what, {"resource", resource_.qualified()}, {"err", status},

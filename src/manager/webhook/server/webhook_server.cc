@@ -70,12 +70,13 @@ void WebhookServer::Start(Task ready) {
       if (*call) std::exchange(*call, nullptr)();
     }));
     certificates_.Start();
+    // Counted from here: a program that ends for want of an API server is not back any sooner.
+    start_deadline_.Set(kStartDeadline, [this] {
+      const Status status = Ready();
+      LOG_ERROR("Webhooks are late", {"err", status});
+      if (options_.on_late_start) options_.on_late_start(status);
+    });
   }));
-  start_deadline_.Set(kStartDeadline, [this] {
-    const Status status = Ready();
-    LOG_ERROR("Webhooks are late", {"err", status});
-    if (options_.on_late_start) options_.on_late_start(status);
-  });
 }
 
 void WebhookServer::Stop(Task done) {

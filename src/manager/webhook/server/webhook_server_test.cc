@@ -33,6 +33,7 @@ constexpr char kValidating[] =
 class FakeApi final : public kube::HttpHandler {
  public:
   void Handle(HttpRequest request, std::shared_ptr<kube::ResponseWriter> writer) override {
+    if (away) return;
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (request.target.find("watch=") != request.target.npos) return Watch(request, writer);
     if (request.method == "GET") return Get(path, *writer);
@@ -47,6 +48,7 @@ class FakeApi final : public kube::HttpHandler {
   std::map<std::string, Json> objects;  // by path
   std::map<std::string, std::vector<Json>> lists;
   std::vector<std::string> writes;
+  bool away = false;
 
  private:
   void Watch(const HttpRequest& request, const std::shared_ptr<kube::ResponseWriter>& writer) {
@@ -169,6 +171,21 @@ TEST(WebhookServerTest, SaysWhenItIsLate) {
   EXPECT_FALSE(fixture.ready);
   EXPECT_THAT(std::string(Message(late)), HasSubstr("not found"));
   EXPECT_FALSE(fixture.server->Ready().ok());
+}
+
+// Ending would not bring the API server back, and make the program wait longer for its next start.
+TEST(WebhookServerTest, AnApiServerThatIsAwayIsNoReasonToEnd) {
+  VirtualLoop loop;
+  Status late;
+  WebhookServer::Options options;
+  options.on_late_start = [&](Status status) { late = status; };
+  Fixture fixture(loop, options);
+  fixture.api.away = true;
+  loop.Advance(std::chrono::minutes(1));
+  EXPECT_TRUE(late.ok()) << Message(late);
+  EXPECT_FALSE(fixture.server->Ready().ok());
+  fixture.api.away = false;
+  EXPECT_TRUE(loop.RunUntil([&] { return fixture.ready; }, std::chrono::seconds(20)));
 }
 
 // Over a real socket, with the certificates that it made.
