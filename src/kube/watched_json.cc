@@ -2,7 +2,6 @@
 
 #include <array>
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/value_stack.hpp>
 #include <cmath>
 #include <vector>
@@ -130,13 +129,12 @@ class Builder {
 
 }  // namespace
 
-StatusOr<Json> ParseWatchedJson(std::string_view text) {
+StatusOr<Json> ParseWatchedJson(std::string_view text, json::monotonic_resource& memory) {
   constexpr size_t kScratch = 16 << 10;
   std::array<unsigned char, kScratch> scratch;
   json::parse_options options;
   options.max_depth = kMaxJsonDepth;
-  auto memory = json::make_shared_resource<json::monotonic_resource>(2 * text.size());
-  json::basic_parser<Builder> parser(options, std::move(memory), scratch.data(), scratch.size());
+  json::basic_parser<Builder> parser(options, &memory, scratch.data(), scratch.size());
   error_code error;
   const size_t read = parser.write_some(false, text.data(), text.size(), error);
   if (!error && read < text.size()) error = json::error::extra_data;

@@ -1,4 +1,5 @@
 #pragma once
+#include <boost/json/monotonic_resource.hpp>
 #include <string_view>
 
 #include "base/status.h"
@@ -6,8 +7,9 @@
 
 namespace koord::kube {
 
-// As ParseShortLivedJson, but without metadata.managedFields: a third of most objects, which those
-// who watch them have no use for.
-StatusOr<Json> ParseWatchedJson(std::string_view text);
+// Parses into `memory`, which the value and every copy of it needs to live; an assignment to a
+// value of other memory is free of it. Leaves metadata.managedFields out: a third of most objects,
+// which those who watch them have no use for.
+StatusOr<Json> ParseWatchedJson(std::string_view text, json::monotonic_resource& memory);
 
 }  // namespace koord::kube

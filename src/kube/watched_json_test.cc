@@ -26,7 +26,8 @@ TEST(WatchedJsonTest, LeavesOutManagedFieldsOfMetadataAlone) {
        R"({"metadata":"text","other":{"managedFields":1}})"},
   };
   for (const auto& c : cases) {
-    const StatusOr<Json> value = ParseWatchedJson(c.text);
+    json::monotonic_resource memory;
+    const StatusOr<Json> value = ParseWatchedJson(c.text, memory);
     ASSERT_TRUE(value.ok()) << c.text << value.status();
     EXPECT_EQ(*value, *ParseJson(c.left)) << c.text;
   }
@@ -36,7 +37,8 @@ TEST(WatchedJsonTest, ReadsEverythingElseAsAnyParserDoes) {
   for (const std::string_view text :
        {R"({"a\n\"b":"c\u00e9\ud83d\ude00","n":[-1,18446744073709551615,1.5e3,true,false,null]})",
         R"(  [ ] )", R"("text")", "17", R"({"metadata\u0041":{"managed\u0046ields":1}})"}) {
-    const StatusOr<Json> value = ParseWatchedJson(text);
+    json::monotonic_resource memory;
+    const StatusOr<Json> value = ParseWatchedJson(text, memory);
     ASSERT_TRUE(value.ok()) << text << value.status();
     EXPECT_EQ(*value, *ParseJson(text)) << text;
   }
@@ -47,7 +49,8 @@ TEST(WatchedJsonTest, RefusesWhatIsNotJson) {
        {std::string(R"({"a":1)"), std::string(R"({"a":1}})"), std::string(R"({"a":1e999})"),
         std::string(R"({"metadata":{"managedFields":[1}})"), std::string("{\"a\":\"\xff\"}"),
         std::string(kMaxJsonDepth + 1, '['), std::string()}) {
-    EXPECT_FALSE(ParseWatchedJson(text).ok()) << text;
+    json::monotonic_resource memory;
+    EXPECT_FALSE(ParseWatchedJson(text, memory).ok()) << text;
   }
 }
 

@@ -182,8 +182,8 @@ class OpenWatch final : public std::enable_shared_from_this<OpenWatch> {
 
   void OnData(std::string_view data) {
     const auto self = shared_from_this();
-    const Status status = decoder_.Feed(data, [this](std::string_view type, Json object) {
-      events_.event(type, std::move(object));
+    const Status status = decoder_.Feed(data, [this](std::string_view type, const Json& object) {
+      events_.event(type, object);
       return !closed_;
     });
     if (!status.ok()) Finish(status);
@@ -365,11 +365,12 @@ void Client::Create(const Resource& resource, std::string_view ns, const Json& o
                        options.ignore_answer);
 }
 
-void Client::CreateSubresource(const Resource& resource, const ObjectKey& key,
-                               std::string_view subresource, const Json& object, Done done) {
+void Client::CreateSubresource(const Resource& resource, const ObjectKey& key, const Json& object,
+                               const WriteOptions& options, Done done) {
   if (!impl_->Check(CheckKey(resource, key), done)) return;
-  impl_->SendForObject(RequestWithBody("POST", ObjectPath(resource, key, subresource), object),
-                       std::move(done));
+  std::string target = WriteTarget(ObjectPath(resource, key, options.subresource), options);
+  impl_->SendForObject(RequestWithBody("POST", std::move(target), object), std::move(done),
+                       options.ignore_answer);
 }
 
 void Client::Update(const Resource& resource, const ObjectKey& key, const Json& object,

@@ -84,7 +84,8 @@ class Client {
   };
   struct WatchEvents {
     absl::AnyInvocable<void()> opened;  // the server has accepted the watch
-    absl::AnyInvocable<void(std::string_view type, Json object)> event;
+    // The object lives for the call; see WatchDecoder::OnEvent.
+    absl::AnyInvocable<void(std::string_view type, const Json& object)> event;
     absl::AnyInvocable<void(Status)> end;  // OK when the server closed the stream normally
   };
 
@@ -97,9 +98,9 @@ class Client {
   void List(const Resource& resource, std::string_view ns, const ListOptions& options, Done done);
   void Create(const Resource& resource, std::string_view ns, const Json& object,
               const WriteOptions& options, Done done);
-  // POST to a subresource: binding, eviction, token.
-  void CreateSubresource(const Resource& resource, const ObjectKey& key,
-                         std::string_view subresource, const Json& object, Done done);
+  // POST to the subresource that the options name: binding, eviction, token.
+  void CreateSubresource(const Resource& resource, const ObjectKey& key, const Json& object,
+                         const WriteOptions& options, Done done);
   void Update(const Resource& resource, const ObjectKey& key, const Json& object,
               const WriteOptions& options, Done done);
   void Patch(const Resource& resource, const ObjectKey& key, PatchType type, const Json& patch,

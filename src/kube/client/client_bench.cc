@@ -66,7 +66,7 @@ void BM_DecodeWatchEvents(benchmark::State& state) {
   WatchDecoder decoder;
   for (auto _ : state) {
     size_t events = 0;
-    const Status status = decoder.Feed(line, [&](std::string_view, Json object) {
+    const Status status = decoder.Feed(line, [&](std::string_view, const Json& object) {
       benchmark::DoNotOptimize(object);
       ++events;
       return true;

@@ -93,7 +93,10 @@ TEST_F(ClientTest, SpellsEveryRequestAsTheApiWantsIt) {
        "/api/v1/namespaces/ns/pods", R"({"a":1})", "application/json"},
       {"create cluster-scoped", [&] { client_->Create(kNodes, "", object, {}, Record()); }, "POST",
        "/api/v1/nodes", R"({"a":1})", "application/json"},
-      {"binding", [&] { client_->CreateSubresource(kPods, pod, "binding", object, Record()); },
+      {"binding",
+       [&] {
+         client_->CreateSubresource(kPods, pod, object, {.subresource = "binding"}, Record());
+       },
        "POST", "/api/v1/namespaces/ns/pods/p/binding", R"({"a":1})", "application/json"},
       {"update status, dry", [&] { client_->Update(kPods, pod, object, write, Record()); }, "PUT",
        "/api/v1/namespaces/ns/pods/p/status?fieldManager=me&dryRun=All", R"({"a":1})",

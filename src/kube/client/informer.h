@@ -52,7 +52,7 @@ class Reflector {
     virtual void Unlist(const Json& object) = 0;  // was listed, and is gone already
     virtual void ForgetList() = 0;                // it begins anew, or is given up
     virtual void Replace() = 0;
-    virtual void Upsert(Json object) = 0;
+    virtual void Upsert(const Json& object) = 0;
     virtual void Remove(const Json& last) = 0;
   };
 
@@ -125,7 +125,7 @@ class ObjectCopy final : private Reflector::Sink {
   void Unlist(const Json& object) override;
   void ForgetList() override;
   void Replace() override;
-  void Upsert(Json object) override;
+  void Upsert(const Json& object) override;
   void Remove(const Json& last) override;
 
   const ObjectMeta& Metadata(const Ptr& object) const { return type_.metadata(object.get()); }

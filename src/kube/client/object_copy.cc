@@ -106,7 +106,7 @@ void ObjectCopy::Replace() {
   for (auto& callback : std::exchange(when_relisted_, {})) callback();
 }
 
-void ObjectCopy::Upsert(Json object) {
+void ObjectCopy::Upsert(const Json& object) {
   const Ptr after = DecodeOrLog(object);
   if (after == nullptr) return;
   const ObjectMeta& offered = Metadata(after);

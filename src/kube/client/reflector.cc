@@ -174,7 +174,7 @@ class Reflector::Impl {
     timer_.Set(kStreamListPatience, [this, seen = events_] { CheckStreamedList(seen); });
   }
 
-  void OnStreamedListEvent(std::string_view type, Json object) {
+  void OnStreamedListEvent(std::string_view type, const Json& object) {
     if (type == "BOOKMARK") {
       const json::object* annotations = FindObject(object, {"metadata", "annotations"});
       if (annotations == nullptr || !annotations->contains(kInitialEventsEnd)) return;
@@ -250,15 +250,15 @@ class Reflector::Impl {
     watch_start_ = clock_.Steady();
     Client::WatchEvents events;
     events.opened = [this] { opened_ = true; };
-    events.event = [this](std::string_view type, Json object) { OnEvent(type, std::move(object)); };
+    events.event = [this](std::string_view type, const Json& object) { OnEvent(type, object); };
     events.end = [this](const Status& status) { OnEnd(status); };
     watcher_ = client_.Watch(resource_, options_.ns, watch, std::move(events));
   }
 
-  void OnEvent(std::string_view type, Json object) {
+  void OnEvent(std::string_view type, const Json& object) {
     ++events_;
     if (!IsExpectedKind(object)) return;
-    if (streaming_) return OnStreamedListEvent(type, std::move(object));
+    if (streaming_) return OnStreamedListEvent(type, object);
     const std::string_view version = VersionOf(object);
     if (IsOlderVersion(version, last_version_)) {
       LOG_WARNING("Dropping a watch event from the past", {"resource", resource_.qualified()},
@@ -269,7 +269,7 @@ class Reflector::Impl {
     if (!version.empty()) last_version_ = version;
     internal_error_since_.reset();
     if (type == "ADDED" || type == "MODIFIED") {
-      sink_.Upsert(std::move(object));
+      sink_.Upsert(object);
     } else if (type == "DELETED") {
       sink_.Remove(object);
     }

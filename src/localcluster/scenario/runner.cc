@@ -215,8 +215,9 @@ Status Run::Evict(const Target& target) {
                       {"metadata", {{"name", found.key.name}, {"namespace", found.key.ns}}}};
   return Await(environment_,
                [&](kube::Client::Done done) {
-                 environment_.client().CreateSubresource(found.resource, found.key, "eviction",
-                                                         eviction, std::move(done));
+                 environment_.client().CreateSubresource(found.resource, found.key, eviction,
+                                                         {.subresource = "eviction"},
+                                                         std::move(done));
                })
       .status();
 }

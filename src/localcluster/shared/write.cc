@@ -192,7 +192,7 @@ void Send(kube::Client& client, const Write& write, kube::Client::Done done) {
   switch (write.verb) {
     case Write::Verb::kCreate:
       if (!write.subresource.empty()) {
-        return client.CreateSubresource(write.resource, write.key, write.subresource, write.body,
+        return client.CreateSubresource(write.resource, write.key, write.body, options,
                                         std::move(done));
       }
       client.Create(write.resource, write.key.ns, write.body, options, std::move(done));

@@ -58,7 +58,7 @@ void ApiEvictor::Ask(std::shared_ptr<const kube::Pod> pod, std::string reason,
                             {"metadata", {{"name", meta.name}, {"namespace", meta.ns}}},
                             {"deleteOptions", {{"preconditions", {{"uid", meta.uid}}}}}};
   client_.CreateSubresource(
-      kube::kPods, KeyOf(meta), "eviction", eviction,
+      kube::kPods, KeyOf(meta), eviction, {.subresource = "eviction"},
       scope_.Wrap([this, pod, reason = std::move(reason),
                    message = std::move(message)](StatusOr<kube::Json> answer) {
         Hear(*pod, reason, message, answer.status());

@@ -33,15 +33,16 @@ void DefaultBinder::Bind(Attempt& attempt, VerdictDone done) {
       {"metadata", {{"namespace", meta.ns}, {"name", meta.name}, {"uid", meta.uid}}},
       {"target", {{"kind", "Node"}, {"name", attempt.node}}},
   };
-  client_->CreateSubresource(kube::kPods, KeyOf(meta), "binding", binding,
-                             scope_.Wrap([this, &attempt, done = std::move(done)](
-                                             const StatusOr<kube::Json>& answer) mutable {
-                               if (answer.ok()) return done(Verdict::Success());
-                               if (MayHaveHappened(answer.status())) {
-                                 return Settle(attempt, answer.status(), std::move(done));
-                               }
-                               done(Verdict::Error(std::string(Message(answer.status()))));
-                             }));
+  client_->CreateSubresource(
+      kube::kPods, KeyOf(meta), binding, {.subresource = "binding", .ignore_answer = true},
+      scope_.Wrap(
+          [this, &attempt, done = std::move(done)](const StatusOr<kube::Json>& answer) mutable {
+            if (answer.ok()) return done(Verdict::Success());
+            if (MayHaveHappened(answer.status())) {
+              return Settle(attempt, answer.status(), std::move(done));
+            }
+            done(Verdict::Error(std::string(Message(answer.status()))));
+          }));
 }
 
 void DefaultBinder::Settle(const Attempt& attempt, Status error, VerdictDone done) {
