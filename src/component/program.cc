@@ -17,10 +17,21 @@
 #include "component/watchdog.h"
 #include "kube/client/kubeconfig.h"
 
+// Of the allocator, in programs that are linked to it.
+extern "C" __attribute__((weak)) int MallocExtension_SetNumericProperty(const char* property,
+                                                                        size_t value);
+
 namespace koord::component {
 namespace {
 
 constexpr int kFailed = 1;
+constexpr size_t kMemoryAtHand = 512 << 10;
+
+// The allocator would keep megabytes of what was freed for each of many threads; there is one.
+void KeepLittleMemoryAtHand() {
+  if (MallocExtension_SetNumericProperty == nullptr) return;
+  MallocExtension_SetNumericProperty("tcmalloc.max_total_thread_cache_bytes", kMemoryAtHand);
+}
 
 uint64_t TrueRandom() {
   std::random_device device;
@@ -215,6 +226,7 @@ StatusOr<bool> Program::Prepare() {
 }
 
 int Program::Run(int argc, const char* const* argv, const Make& make) {
+  KeepLittleMemoryAtHand();
   const Flags::Outcome outcome = flags_.Read(argc, argv);
   std::fputs(outcome.out.c_str(), stdout);
   std::fputs(outcome.err.c_str(), stderr);

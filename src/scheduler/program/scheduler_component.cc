@@ -7,7 +7,7 @@ namespace koord::scheduler {
 namespace {
 
 // Nobody notices it beside the time that an API server takes to answer.
-constexpr Duration kRest = 2ms;
+constexpr Duration kRest = 5ms;
 
 }  // namespace
 
