@@ -1,16 +1,31 @@
 # One target a folder. A folder's files say by their names what they are:
 #   x.cc          part of the library
-#   x_test.cc     part of <target>_test, run by ctest; its names are in a namespace x_test, so that
+#   x_test.cc     part of a test program, run by ctest; its names are in a namespace x_test, so that
 #                 it can be compiled together with others
-#   x_testing.cc  what the tests work with, part of <target>_test
+#   x_testing.cc  what the tests work with, part of the same program
 #   x_bench.cc    part of <target>_bench, run by `make bench`
 #   x_fuzz.cc     one libFuzzer program each, built with KOORD_FUZZ
 # Tests and benchmarks are not part of `all`, which is the programs: `tests` and `benches` build them.
 # DEPS lists the koord_* targets that the folder may see; LIBS the outside libraries, BENCH_LIBS those
 # of the benchmarks only.
 
+# The test program is <target>_test, or that of koord_begin_joint_tests.
+
 add_custom_target(tests)
 add_custom_target(benches)
+
+# The tests of all folders that are added between these two become one program: a small program
+# takes longer to build than to be part of a larger one.
+macro(koord_begin_joint_tests name)
+  set(KOORD_JOINT_TESTS ${name})
+endmacro()
+
+macro(koord_end_joint_tests)
+  get_property(sources GLOBAL PROPERTY ${KOORD_JOINT_TESTS}_sources)
+  get_property(deps GLOBAL PROPERTY ${KOORD_JOINT_TESTS}_deps)
+  koord_test(${KOORD_JOINT_TESTS} SOURCES ${sources} DEPS ${deps})
+  unset(KOORD_JOINT_TESTS)
+endmacro()
 
 function(koord_library name)
   cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS;TEST_DEPS;BENCH_LIBS" ${ARGN})
@@ -23,9 +38,7 @@ function(koord_library name)
   endif()
   if(sources)
     add_library(${name} STATIC ${sources})
-    if(NOT ARG_TEST_ONLY)
-      koord_compile_together(${name})
-    endif()
+    koord_compile_together(${name})
     set(scope PUBLIC)
   else()
     add_library(${name} INTERFACE)
@@ -39,7 +52,10 @@ function(koord_library name)
   if(sources AND ARG_DEPS)
     koord_precompile_headers(${name})
   endif()
-  if(tests)
+  if(tests AND KOORD_JOINT_TESTS)
+    set_property(GLOBAL APPEND PROPERTY ${KOORD_JOINT_TESTS}_sources ${tests})
+    set_property(GLOBAL APPEND PROPERTY ${KOORD_JOINT_TESTS}_deps ${name} ${ARG_TEST_DEPS})
+  elseif(tests)
     koord_test(${name}_test SOURCES ${tests} DEPS ${name} ${ARG_TEST_DEPS})
   endif()
   if(benches)
@@ -114,6 +130,7 @@ function(koord_test name)
   add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
   add_dependencies(tests ${name})
   target_compile_definitions(${name} PRIVATE KOORD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  list(REMOVE_DUPLICATES ARG_DEPS)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   koord_compile_together(${name})
   koord_test_options(${name})

@@ -9,7 +9,7 @@
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "scheduler/plugins/topology/testing/random_cluster.h"
 
-namespace koord::scheduler::plain_rules_test {
+namespace koord::scheduler::affinity_rules_test {
 namespace {
 
 using Terms = std::vector<kube::PodAffinityTerm>;
@@ -186,7 +186,7 @@ void AddTerms(kube::Pod& pod, Random& random) {
   pod.spec.affinity = affinity;
 }
 
-class PlainRules : public testing::TestWithParam<int> {
+class AffinityRules : public testing::TestWithParam<int> {
  protected:
   // A pod that is asked about again and again, and what was said last.
   struct Asked {
@@ -260,7 +260,7 @@ class PlainRules : public testing::TestWithParam<int> {
   InterPodAffinity plugin_{bed_.context, args_};
 };
 
-TEST_P(PlainRules, HoldWhateverHappens) {
+TEST_P(AffinityRules, HoldWhateverHappens) {
   std::vector<Asked> asked;
   for (int step = 0; step < 60; ++step) {
     for (int i = 0; i < 3; ++i) cluster_.Step();
@@ -276,7 +276,7 @@ TEST_P(PlainRules, HoldWhateverHappens) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, PlainRules, testing::Range(0, 40));
+INSTANTIATE_TEST_SUITE_P(Seeds, AffinityRules, testing::Range(0, 40));
 
 }  // namespace
-}  // namespace koord::scheduler::plain_rules_test
+}  // namespace koord::scheduler::affinity_rules_test

@@ -10,7 +10,7 @@
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
 #include "scheduler/plugins/topology/testing/random_cluster.h"
 
-namespace koord::scheduler::plain_rules_test {
+namespace koord::scheduler::spread_rules_test {
 namespace {
 
 using Constraint = kube::TopologySpreadConstraint;
@@ -202,9 +202,9 @@ struct Asked {
   VersionWatch watch = {};
 };
 
-class PlainRules : public testing::TestWithParam<int> {
+class SpreadRules : public testing::TestWithParam<int> {
  protected:
-  PlainRules() {
+  SpreadRules() {
     kube::Service service;
     service.metadata.ns = "one";
     service.metadata.name = "a";
@@ -313,7 +313,7 @@ class PlainRules : public testing::TestWithParam<int> {
   PodTopologySpread plugin_{bed_.context, Args()};
 };
 
-TEST_P(PlainRules, HoldWhateverHappens) {
+TEST_P(SpreadRules, HoldWhateverHappens) {
   std::vector<Asked> asked;
   for (int step = 0; step < 60; ++step) {
     for (int i = 0; i < 3; ++i) cluster_.Step();
@@ -329,7 +329,7 @@ TEST_P(PlainRules, HoldWhateverHappens) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, PlainRules, testing::Range(0, 40));
+INSTANTIATE_TEST_SUITE_P(Seeds, SpreadRules, testing::Range(0, 40));
 
 }  // namespace
-}  // namespace koord::scheduler::plain_rules_test
+}  // namespace koord::scheduler::spread_rules_test
