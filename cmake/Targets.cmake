@@ -118,6 +118,7 @@ function(koord_header_set set header user)
   target_precompile_headers(${user} REUSE_FROM ${set})
 endfunction()
 
+# Tests that take more than half a minute have a COST, roughly the seconds, so that they start first.
 # The code under test is compiled as it ships; what tests it need not be as fast, but soon built.
 function(koord_test_options name)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")

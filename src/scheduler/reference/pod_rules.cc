@@ -15,7 +15,7 @@ namespace {
 using Terms = std::vector<kube::PodAffinityTerm>;
 using Domain = std::pair<std::string, std::string>;  // key, value
 
-constexpr std::string_view kHostname = "kubernetes.io/hostname";
+constexpr std::string_view kHostnameKey = "kubernetes.io/hostname";
 
 const kube::PodAffinity& AffinityOf(const PlainPod& pod, bool anti) {
   static const kube::PodAffinity kNone;
@@ -270,7 +270,7 @@ class PodTopologySpread final : public Rule {
     std::vector<Constraint> defaults = args_.default_constraints;
     if (IsSystem()) {
       defaults.resize(2);
-      defaults[0].topology_key = kHostname;
+      defaults[0].topology_key = kHostnameKey;
       defaults[0].max_skew = 3;
       defaults[1].topology_key = "topology.kubernetes.io/zone";
       defaults[1].max_skew = 5;
@@ -385,14 +385,14 @@ class PodTopologySpread final : public Rule {
       const std::string* value = kube::FindValue(node->labels(), constraint.topology_key);
       values.insert(value == nullptr ? std::nullopt : std::optional(*value));
     }
-    const size_t size = constraint.topology_key == kHostname ? scored.size() : values.size();
+    const size_t size = constraint.topology_key == kHostnameKey ? scored.size() : values.size();
     return std::log(static_cast<double>(size + 2));
   }
 
   static int64_t CountAround(const View& view, const PlainNode& node, const Constraint& constraint,
                              const std::vector<Constraint>& constraints, bool any_node,
                              const PlainPod& pod) {
-    if (constraint.topology_key == kHostname) return CountOn(view, node, constraint, pod);
+    if (constraint.topology_key == kHostnameKey) return CountOn(view, node, constraint, pod);
     int64_t count = 0;
     for (const auto& [name, other] : view.cluster.nodes) {
       const std::string* value = kube::FindValue(other.labels(), constraint.topology_key);

@@ -8,8 +8,6 @@ namespace koord::scheduler::reference {
 namespace {
 
 constexpr int64_t kMi = 1024 * 1024;
-constexpr const char* kHostname = "kubernetes.io/hostname";
-constexpr const char* kZone = "topology.kubernetes.io/zone";
 constexpr const char* kRegion = "topology.kubernetes.io/region";
 constexpr const char* kBatchCpu = "kubernetes.io/batch-cpu";
 constexpr const char* kBatchMemory = "kubernetes.io/batch-memory";

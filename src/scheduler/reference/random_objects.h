@@ -18,6 +18,8 @@
 namespace koord::scheduler::reference {
 
 inline constexpr int kNodeNames = 12;  // node-0 to node-11
+inline constexpr const char* kHostname = "kubernetes.io/hostname";
+inline constexpr const char* kZone = "topology.kubernetes.io/zone";
 
 // What the pods and nodes of one cluster have more or less of: how likely it is.
 struct Flavor {

@@ -7,7 +7,6 @@
 namespace koord::scheduler::reference {
 namespace {
 
-constexpr const char* kZone = "topology.kubernetes.io/zone";
 constexpr int kVolumes = 5;
 
 kube::ResourceList Storage(Random& random) {
