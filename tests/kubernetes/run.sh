@@ -11,6 +11,10 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 bin=${1:-build/bin}
+if [[ $bin == -* ]]; then
+  sed -n '2,/^set/ s/^# \?//p' "$0"
+  exit 0
+fi
 only=("${@:2}")
 programs=$(scripts/kubernetes.sh) || exit $?
 debian_kubectl=$(scripts/kubectl.sh) || exit 1
