@@ -122,7 +122,7 @@ endfunction()
 # The code under test is compiled as it ships; what tests it need not be as fast, but soon built.
 function(koord_test_options name)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_options(${name} PRIVATE -O1)
+    target_compile_options(${name} PRIVATE -Og)
   endif()
 endfunction()
 
