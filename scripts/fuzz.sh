@@ -4,15 +4,18 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
 cmake --preset fuzz >/dev/null
-mapfile -t sources < <(git ls-files 'src/*_fuzz.cc')
+mapfile -t sources < <(find src -name '*_fuzz.cc' | sort)
 programs=()
 for source in "${sources[@]}"; do programs+=("$(basename "$source" .cc)"); done
 cmake --build build/fuzz --target "${programs[@]}"
-for program in "${programs[@]}"; do
-  echo "fuzz: $program for $seconds s" >&2
-  corpus=build/fuzz/corpus/$program
+fuzz() {
+  echo "fuzz: $1 for $seconds s" >&2
+  local corpus=build/fuzz/corpus/$1
   mkdir -p "$corpus"
-  build/fuzz/bin/"$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  build/fuzz/bin/"$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -print_final_stats=0 -verbosity=0 "$corpus"
-done
+}
+export -f fuzz
+export seconds
+printf '%s\n' "${programs[@]}" | xargs --max-procs="$(nproc)" --replace bash -c 'fuzz {}'
 echo "fuzz: ${#programs[@]} targets, nothing found" >&2

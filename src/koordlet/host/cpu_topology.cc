@@ -141,7 +141,7 @@ int64_t CountDistinct(const std::vector<Processor>& processors, int32_t Processo
   ids.reserve(processors.size());
   for (const Processor& processor : processors) ids.push_back(processor.*field);
   std::ranges::sort(ids);
-  return std::ranges::unique(ids).begin() - ids.begin();
+  return std::unique(ids.begin(), ids.end()) - ids.begin();
 }
 
 // Lines of "MemTotal: 12 kB", in /sys each with "Node 0" before it. In bytes; absent ones are 0.

@@ -3,7 +3,6 @@
 #include <absl/hash/hash.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "kube/objects/pod_resources.h"
 
@@ -14,10 +13,6 @@ namespace {
 bool BindsToNodes(const kube::Volume& volume) {
   return volume.persistent_volume_claim || volume.ephemeral || volume.csi ||
          volume.gce_persistent_disk || volume.aws_elastic_block_store || volume.iscsi || volume.rbd;
-}
-
-auto BindingVolumes(const kube::Pod& pod) {
-  return pod.spec.volumes | std::views::filter(BindsToNodes);
 }
 
 bool HasEphemeralClaim(const kube::Pod& pod) {
@@ -31,8 +26,17 @@ bool IsOurs(const std::pair<const std::string, std::string>& annotation) {
   return annotation.first.find("koordinator.sh/") != std::string::npos;
 }
 
-auto OurAnnotations(const kube::Pod& pod) {
-  return pod.metadata.annotations | std::views::filter(IsOurs);
+// Whether two lists are equal but for what does not matter.
+template <class List, class Matters>
+bool SameWhere(Matters matters, const List& a, const List& b) {
+  auto x = a.begin();
+  auto y = b.begin();
+  while (true) {
+    x = std::find_if(x, a.end(), matters);
+    y = std::find_if(y, b.end(), matters);
+    if (x == a.end() || y == b.end()) return x == a.end() && y == b.end();
+    if (!(*x++ == *y++)) return false;
+  }
 }
 
 bool IsOfDaemonSet(const kube::Pod& pod) {
@@ -61,7 +65,7 @@ bool SameVolumes(const kube::Pod& a, const kube::Pod& b) {
   if ((HasEphemeralClaim(a) || HasEphemeralClaim(b)) && a.metadata.name != b.metadata.name) {
     return false;
   }
-  return std::ranges::equal(BindingVolumes(a), BindingVolumes(b));
+  return SameWhere(BindsToNodes, a.spec.volumes, b.spec.volumes);
 }
 
 class Hasher {
@@ -177,7 +181,7 @@ bool SameShape(const kube::Pod& a, const kube::Pod& b) {
          x.resource_claims == y.resource_claims && x.resources == y.resources &&
          SameVolumes(a, b) && SameOwner(a, b) && IsOfDaemonSet(a) == IsOfDaemonSet(b) &&
          a.status.qos_class == b.status.qos_class &&
-         std::ranges::equal(OurAnnotations(a), OurAnnotations(b));
+         SameWhere(IsOurs, a.metadata.annotations, b.metadata.annotations);
 }
 
 uint64_t ShapeHash(const kube::Pod& pod) {
@@ -195,13 +199,14 @@ uint64_t ShapeHash(const kube::Pod& pod) {
       for (const kube::NodeSelectorTerm& term : required->node_selector_terms) hash.Add(term);
     }
   }
-  for (const auto& volume : BindingVolumes(pod)) {
+  for (const kube::Volume& volume : pod.spec.volumes) {
     if (volume.persistent_volume_claim) hash.Add(volume.persistent_volume_claim->claim_name);
   }
   if (HasEphemeralClaim(pod)) hash.Add(pod.metadata.name);
-  for (const auto& [key, value] : OurAnnotations(pod)) {
-    hash.Add(key);
-    hash.Add(value);
+  for (const auto& annotation : pod.metadata.annotations) {
+    if (!IsOurs(annotation)) continue;
+    hash.Add(annotation.first);
+    hash.Add(annotation.second);
   }
   return hash.value();
 }

@@ -47,8 +47,8 @@ std::vector<ImageIndex::Held> ImageIndex::HeldOf(const std::vector<kube::Contain
   }
   // A name that is listed twice counts as it is listed first.
   std::ranges::stable_sort(held, {}, &Held::image);
-  const auto repeated = std::ranges::unique(held, {}, &Held::image);
-  held.erase(repeated.begin(), repeated.end());
+  const auto same = [](const Held& a, const Held& b) { return a.image == b.image; };
+  held.erase(std::unique(held.begin(), held.end(), same), held.end());
   return held;
 }
 
