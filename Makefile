@@ -6,6 +6,8 @@ SHELL := /bin/bash
 UP ?= --demo --speed 240
 # Seconds that each fuzz target runs.
 FUZZ_SECONDS ?= 10
+# The same seed finds the same in the same program; 0 is another one each time.
+FUZZ_SEED ?= 0
 
 .PHONY: help
 help: ## list the targets
@@ -33,7 +35,7 @@ bench: build ## build and run the benchmarks
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZ_SECONDS
 	scripts/packages.sh build fuzz
-	scripts/fuzz.sh $(FUZZ_SECONDS)
+	scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 .PHONY: test-kubernetes
 test-kubernetes: build tools ## run the tests against real Kubernetes (built with Go once)

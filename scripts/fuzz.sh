@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the libFuzzer targets with clang and runs each for the given number of seconds.
+# fuzz.sh [SECONDS [SEED]]: builds the libFuzzer targets with clang and runs each for so long.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-seconds=${1:-10}
+seconds=${1:-10} seed=${2:-0}
 cmake --preset fuzz >/dev/null
 mapfile -t sources < <(find src -name '*_fuzz.cc' | sort)
 programs=()
@@ -13,9 +13,9 @@ fuzz() {
   local corpus=build/fuzz/corpus/$1
   mkdir -p "$corpus"
   build/fuzz/bin/"$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-    -print_final_stats=0 -verbosity=0 "$corpus"
+    -seed="$seed" -print_final_stats=0 -verbosity=0 "$corpus"
 }
 export -f fuzz
-export seconds
+export seconds seed
 printf '%s\n' "${programs[@]}" | xargs --max-procs="$(nproc)" --replace bash -c 'fuzz {}'
 echo "fuzz: ${#programs[@]} targets, nothing found" >&2

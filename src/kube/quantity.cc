@@ -16,7 +16,7 @@ using Wide = __int128;
 using Format = Quantity::Format;
 
 constexpr int kFinest = -9;      // the smallest power of ten that is remembered
-constexpr int kCoarsest = 1000;  // keeps texts and loops bounded
+constexpr int kCoarsest = 1000;  // places before the point: keeps texts and loops bounded
 constexpr int kMaxDigits = 38;   // of a Wide
 constexpr size_t kMaxCanonicalDigits = 18;
 constexpr Wide kMaxInt64 = std::numeric_limits<int64_t>::max();
@@ -44,6 +44,11 @@ Wide ScaleDownAwayFromZero(Wide value, int power) {
   const Wide quotient = value / kPowers[power];
   const Wide remainder = value % kPowers[power];
   return remainder == 0 ? quotient : quotient + (value > 0 ? 1 : -1);
+}
+
+int CountDigits(Wide value) {
+  return static_cast<int>(std::upper_bound(kPowers.begin(), kPowers.end(), value) -
+                          kPowers.begin());
 }
 
 std::string WideToString(Wide value) {
@@ -228,8 +233,11 @@ std::optional<Number> ReadDecimal(const Pieces& pieces, int64_t exponent) {
     }
   }
   if (inexact && __builtin_add_overflow(number.mantissa, Wide{1}, &number.mantissa)) return {};
-  if (exponent > kCoarsest) return {};
-  number.exponent = static_cast<int>(dropped > 0 ? kFinest : exponent - places);
+  if (number.mantissa == 0) return Number{};
+  exponent = dropped > 0 ? kFinest : exponent - places;
+  // However it is spelt: a value that is taken can be taken again as it is printed.
+  if (exponent + CountDigits(number.mantissa) > kCoarsest) return {};
+  number.exponent = static_cast<int>(exponent);
   return number;
 }
 

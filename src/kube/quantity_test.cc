@@ -90,6 +90,18 @@ TEST(Quantity, KeepsTheTextOfOddSpellingsThatPassTheCheapTest) {
   for (const PrintCase& c : cases) EXPECT_EQ(Q(c.input).ToString(), c.output) << c.input;
 }
 
+// Beyond a thousand places nothing is taken, whichever way it is spelt: else what is taken in one
+// spelling would be refused as it is printed.
+TEST(Quantity, HasALimitThatDoesNotDependOnTheSpelling) {
+  for (const char* text : {"448500E994", "4485E996", "4.485E999"}) {
+    EXPECT_EQ(Q(Q(text).ToString()), Q("4485E996")) << text;
+  }
+  for (const char* text : {"448500E995", "4485E997", "4.485E1000", "448500E1000"}) {
+    EXPECT_FALSE(Quantity::Parse(text).ok()) << text;
+  }
+  EXPECT_TRUE(Q("0E5000").IsZero());
+}
+
 TEST(Quantity, ArithmeticDropsTheText) {
   EXPECT_EQ((Q("1.500") + Q("0")).ToString(), "1500m");
   Quantity copy = Q("+5");
