@@ -82,10 +82,12 @@ class CriContainerStopper::Impl {
 
   // On a thread of the library.
   void End(Call* raw, Status status) {
-    const std::unique_ptr<Call> call(raw);
     const std::lock_guard lock(mutex_);
-    Answer(std::move(call->done), std::move(status));
+    Answer(std::move(raw->done), std::move(status));
     calls_.erase(raw);
+    // A call holds its channel, and a channel must not end on a thread that serves it: so it goes
+    // before the destructor, which has the last hold, may go on.
+    delete raw;
     ended_.notify_all();
   }
 
