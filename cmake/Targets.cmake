@@ -8,8 +8,9 @@
 # Tests and benchmarks are not part of `all`, which is the programs: `tests` and `benches` build them.
 # DEPS lists the koord_* targets that the folder may see; LIBS the outside libraries, BENCH_LIBS those
 # of the benchmarks only.
-
-# The test program is <target>_test, or that of koord_begin_joint_tests.
+#
+# The test program is <target>_test, or that of koord_begin_joint_tests. One that takes more than half
+# a minute has a COST, roughly the seconds, so that it starts first.
 
 add_custom_target(tests)
 add_custom_target(benches)
@@ -118,7 +119,6 @@ function(koord_header_set set header user)
   target_precompile_headers(${user} REUSE_FROM ${set})
 endfunction()
 
-# Tests that take more than half a minute have a COST, roughly the seconds, so that they start first.
 # The code under test is compiled as it ships; what tests it need not be as fast, but soon built.
 function(koord_test_options name)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
