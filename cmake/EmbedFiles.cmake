@@ -2,7 +2,8 @@
 #   koord_embed(<target> <namespace::Function> <header> files...)
 # defines `std::span<const koord::EmbeddedFile> Function()` (see base/embedded_file.h).
 function(koord_embed target function header)
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/${target}_embedded.cc")
+  string(REGEX REPLACE "^.*::" "" name "${function}")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/${target}_${name}.cc")
   string(REPLACE ";" "|" files "${ARGN}")
   add_custom_command(
     OUTPUT "${output}"
@@ -11,4 +12,5 @@ function(koord_embed target function header)
     DEPENDS ${ARGN} "${CMAKE_SOURCE_DIR}/cmake/WriteEmbedded.cmake"
     VERBATIM)
   target_sources(${target} PRIVATE "${output}")
+  koord_generated(${target}_${name} "${output}")
 endfunction()

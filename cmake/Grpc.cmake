@@ -24,6 +24,7 @@ function(koord_grpc_library name proto)
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
     VERBATIM)
   add_library(${name} STATIC ${sources})
+  koord_generated(${name} ${sources})
   target_compile_options(${name} PRIVATE -w)
   target_include_directories(${name} SYSTEM PUBLIC "${folder}")
   target_link_libraries(${name} PUBLIC ${GRPC_LINKED})

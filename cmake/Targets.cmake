@@ -4,16 +4,27 @@
 #                 it can be compiled together with others
 #   x_testing.cc  what the tests work with, part of the same program
 #   x_bench.cc    part of <target>_bench, run by `make bench`
-#   x_fuzz.cc     one libFuzzer program each, built with KOORD_FUZZ
-# Tests and benchmarks are not part of `all`, which is the programs: `tests` and `benches` build them.
+#   x_fuzz.cc     one libFuzzer program each, built with KOORD_FUZZ; corpus/x_fuzz/ holds inputs that it
+#                 starts with
+# Tests and benchmarks are not part of `all`, which is the programs: `tests` and `benches` build them,
+# as `fuzzers` does the fuzz targets.
 # DEPS lists the koord_* targets that the folder may see; LIBS the outside libraries, BENCH_LIBS those
-# of the benchmarks only.
+# of the benchmarks only; TEST_DEPS and FUZZ_DEPS what only the tests or the fuzz targets work with.
 #
 # The test program is <target>_test, or that of koord_begin_joint_tests. One that takes more than half
 # a minute has a COST, roughly the seconds, so that it starts first.
 
 add_custom_target(tests)
 add_custom_target(benches)
+add_custom_target(fuzzers)
+add_custom_target(generated)  # the sources that the build writes, for scripts/lint.py
+
+# koord_generated(<target> files...): they are made by custom commands of this folder
+function(koord_generated name)
+  add_custom_target(${name}_generated DEPENDS ${ARGN})
+  set_target_properties(${name}_generated PROPERTIES KOORD_MADE_FOR_FOLDER TRUE)
+  add_dependencies(generated ${name}_generated)
+endfunction()
 
 # The tests of all folders that are added between these two become one program: a small program
 # takes longer to build than to be part of a larger one.
@@ -29,7 +40,7 @@ macro(koord_end_joint_tests)
 endmacro()
 
 function(koord_library name)
-  cmake_parse_arguments(ARG "TEST_ONLY" "" "DEPS;LIBS;TEST_DEPS;BENCH_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "TEST_ONLY;OWN_HEADERS" "" "DEPS;LIBS;TEST_DEPS;BENCH_LIBS;FUZZ_DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB tests CONFIGURE_DEPENDS "*_test.cc" "*_testing.cc")
   file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
@@ -50,7 +61,10 @@ function(koord_library name)
   endif()
   target_include_directories(${name} ${scope} "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(${name} ${scope} ${ARG_DEPS} ${ARG_LIBS})
-  if(sources AND ARG_DEPS)
+  set_target_properties(${name} PROPERTIES KOORD_TEST_DEPS "${ARG_TEST_DEPS}"
+                        KOORD_BENCH_DEPS "${ARG_TEST_DEPS};${ARG_BENCH_LIBS}"
+                        KOORD_FUZZ_DEPS "${ARG_FUZZ_DEPS}" KOORD_TEST_ONLY "${ARG_TEST_ONLY}")
+  if(sources AND ARG_DEPS AND NOT ARG_OWN_HEADERS)
     koord_precompile_headers(${name})
   endif()
   if(tests AND KOORD_JOINT_TESTS)
@@ -63,14 +77,20 @@ function(koord_library name)
     add_executable(${name}_bench EXCLUDE_FROM_ALL ${benches})
     target_link_libraries(${name}_bench PRIVATE ${name} ${ARG_TEST_DEPS}
                           ${ARG_BENCH_LIBS} benchmark::benchmark_main GTest::gtest)
+    set_target_properties(${name}_bench PROPERTIES KOORD_MADE_FOR_FOLDER TRUE)
     add_dependencies(benches ${name}_bench)
   endif()
   if(KOORD_FUZZ)
     foreach(source ${fuzzers})
       get_filename_component(program ${source} NAME_WE)
-      add_executable(${program} ${source})
-      target_link_libraries(${program} PRIVATE ${name})
+      add_executable(${program} EXCLUDE_FROM_ALL ${source})
+      target_link_libraries(${program} PRIVATE ${name} ${ARG_FUZZ_DEPS})
       target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(${program} PROPERTIES KOORD_MADE_FOR_FOLDER TRUE)
+      add_dependencies(fuzzers ${program})
+      if(ARG_DEPS)
+        koord_precompile_headers(${program})
+      endif()
     endforeach()
   endif()
 endfunction()
@@ -90,9 +110,6 @@ endfunction()
 # build's work. There are three sets, each with the flags of those that use it: for kube/, for
 # what stands on kube/, and for the tests.
 function(koord_precompile_headers name)
-  if(KOORD_FUZZ)
-    return()  # clang wants the flags to agree to the letter
-  endif()
   if(name MATCHES "^koord_base")
     return()  # knows no JSON, which is among them
   elseif(name MATCHES "_test$")
@@ -108,20 +125,25 @@ function(koord_header_set set header user)
   if(NOT TARGET ${set})
     file(WRITE "${CMAKE_BINARY_DIR}/${set}.cc" "")
     add_library(${set} OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/${set}.cc")
+    set_target_properties(${set} PROPERTIES KOORD_MADE_FOR_FOLDER TRUE)
     target_include_directories(${set} PUBLIC "${CMAKE_SOURCE_DIR}/src")
     target_link_libraries(${set} PUBLIC koord_base Boost::json)
     if(set STREQUAL "koord_test_headers")
       target_link_libraries(${set} PUBLIC GTest::gmock)
       koord_test_options(${set})
     endif()
-    target_precompile_headers(${set} PRIVATE "${CMAKE_SOURCE_DIR}/src/${header}")
+    target_precompile_headers(${set} PRIVATE "<${header}>")
   endif()
   target_precompile_headers(${user} REUSE_FROM ${set})
 endfunction()
 
 # The code under test is compiled as it ships; what tests it need not be as fast, but soon built.
 function(koord_test_options name)
-  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  if(KOORD_SANITIZE)
+    # Checks of every operation are for what ships; in tests they would be most of the build.
+    target_compile_options(${name} PRIVATE -O0 -fno-sanitize=undefined
+                           -fno-sanitize=float-cast-overflow,float-divide-by-zero)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${name} PRIVATE -Og)
   endif()
 endfunction()
@@ -130,12 +152,13 @@ function(koord_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
   add_dependencies(tests ${name})
-  target_compile_definitions(${name} PRIVATE KOORD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   list(REMOVE_DUPLICATES ARG_DEPS)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES KOORD_MADE_FOR_FOLDER TRUE)
   koord_compile_together(${name})
   koord_test_options(${name})
   koord_precompile_headers(${name})
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+  # Only to end what would never end: sanitized programs on a busy machine take their time.
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1800)
 endfunction()

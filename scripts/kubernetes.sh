@@ -52,9 +52,14 @@ module() {
   else
     make_module "$folder" "$module" "$version" "$siblings"
   fi
-  # go fetches as many modules at once as it has processors, which is far too few for a network.
-  (cd "$folder" && GOMAXPROCS=16 go mod download) ||
+  (cd "$folder" && { download || download || download; }) ||
     cannot "cannot download what $module needs: is the module proxy ($(go env GOPROXY)) in reach?"
+}
+
+# Can be repeated: what has come stays, and the rest may only have been late, as on a busy machine. Go
+# fetches as many modules at once as it has processors, which is far too few for a network.
+download() {
+  GOMAXPROCS=16 go mod download
 }
 
 # make_module FOLDER MODULE VERSION SIBLINGS: starts with MODULE's own go.mod, so that every dependency

@@ -5,10 +5,10 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build ccache mold pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libssl-dev libnghttp2-dev libsqlite3-dev
-  libabsl-dev libfmt-dev libyaml-cpp-dev libcli11-dev prometheus-cpp-dev libre2-dev libgoogle-perftools-dev
+  libabsl-dev libfmt-dev libyaml-dev libcli11-dev prometheus-cpp-dev libre2-dev libgoogle-perftools-dev
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   libgtest-dev libgmock-dev libbenchmark-dev)
-test=(python3 python3-kubernetes openssl curl)
+test=(python3 python3-kubernetes openssl curl tzdata)
 # A real Kubernetes node: see tests/kubernetes/node.py.
 node=(containerd runc containernetworking-plugins busybox-static util-linux)
 lint=(python3 clang-format-14 clang-tidy-14)

@@ -19,7 +19,9 @@
 #include "api/reservation.h"
 #include "api/resources.h"
 #include "api/schedule_explanation.h"
+#include "base/source_dir/source_dir.h"
 #include "kube/objects/custom_resource_definition.h"
+#include "kube/patch/json_patch.h"
 #include "kube/yaml.h"
 
 // The CRDs that are installed and the structs that read them speak of the same members.
@@ -28,7 +30,9 @@ namespace {
 
 using kube::Json;
 
-const std::filesystem::path kFolder = std::filesystem::path(KOORD_SOURCE_DIR) / "deploy" / "crds";
+const std::filesystem::path kDeploy = SourcePath("deploy");
+const std::filesystem::path kFolder = kDeploy / "crds";
+const std::filesystem::path kReservationV1 = kFolder / "reservation-v1";
 
 Json ReadYaml(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -169,11 +173,46 @@ const std::vector<Kind>& Kinds() {
   return kinds;
 }
 
-kube::CustomResourceDefinition ReadCrd(const kube::Resource& resource) {
-  const Json yaml = ReadYaml(kFolder / (resource.group + "_" + resource.resource + ".yaml"));
-  const auto crd = kube::Decode<kube::CustomResourceDefinition>(yaml);
+kube::CustomResourceDefinition DecodeCrd(const Json& json) {
+  const auto crd = kube::Decode<kube::CustomResourceDefinition>(json);
   EXPECT_TRUE(crd.ok()) << crd.status();
   return crd.ok() ? *crd : kube::CustomResourceDefinition();
+}
+
+Json ReadCrdFile(const kube::Resource& resource) {
+  return ReadYaml(kFolder / (resource.group + "_" + resource.resource + ".yaml"));
+}
+
+kube::CustomResourceDefinition ReadCrd(const kube::Resource& resource) {
+  return DecodeCrd(ReadCrdFile(resource));
+}
+
+// With all that users may choose to install.
+kube::CustomResourceDefinition ReadFullCrd(const kube::Resource& resource) {
+  if (resource.resource != kReservations.resource) return ReadCrd(resource);
+  const auto patched =
+      kube::ApplyJsonPatch(ReadCrdFile(resource), ReadYaml(kReservationV1 / "patch.yaml"));
+  EXPECT_TRUE(patched.ok()) << patched.status();
+  return patched.ok() ? DecodeCrd(*patched) : kube::CustomResourceDefinition();
+}
+
+// Kubernetes describes the metadata of an object itself, and refuses what others say of it.
+void ExpectDescriptions(const Json& schema, const std::string& path, bool is_root = false) {
+  if (const auto* properties = kube::FindObject(schema, {"properties"})) {
+    for (const auto& [name, property] : *properties) {
+      const std::string below = path + "." + std::string(name);
+      if (is_root && name == "metadata") {
+        EXPECT_FALSE(property.as_object().contains("description")) << below;
+        continue;
+      }
+      EXPECT_GT(kube::FindString(property, {"description"}).size(), 4) << below;
+      ExpectDescriptions(property, below);
+    }
+  }
+  for (const char* inner : {"items", "additionalProperties"}) {
+    const Json* below = kube::Find(schema, {inner});
+    if (below != nullptr) ExpectDescriptions(*below, path + "[]");
+  }
 }
 
 TEST(CrdSchemasTest, EveryFileIsOneOfOurResources) {
@@ -197,7 +236,7 @@ TEST(CrdSchemasTest, NamesAreThoseOfTheResource) {
 
 TEST(CrdSchemasTest, TypesAndSchemasHaveTheSameMembers) {
   for (const Kind& kind : Kinds()) {
-    const auto crd = ReadCrd(kind.resource);
+    const auto crd = ReadFullCrd(kind.resource);
     bool is_served = false;
     for (const kube::CustomResourceVersion& version : crd.spec.versions) {
       if (version.name != kind.resource.version) continue;
@@ -208,19 +247,36 @@ TEST(CrdSchemasTest, TypesAndSchemasHaveTheSameMembers) {
   }
 }
 
-TEST(CrdSchemasTest, ServedVersionsOfAReservationAreAlike) {
+// For `kubectl explain`.
+TEST(CrdSchemasTest, EveryPropertyIsDescribed) {
+  for (const Kind& kind : Kinds()) {
+    for (const kube::CustomResourceVersion& version : ReadFullCrd(kind.resource).spec.versions) {
+      const Json& schema = version.schema->open_api_v3_schema;
+      const std::string name = kind.resource.kind + " " + version.name;
+      EXPECT_FALSE(kube::FindString(schema, {"description"}).empty()) << name;
+      ExpectDescriptions(schema, name, true);
+    }
+  }
+}
+
+// A served v1 would be what clients prefer, and upstream's programs, which know v1alpha1 alone,
+// would refuse what they write back.
+TEST(CrdSchemasTest, ReservationsAreV1Alpha1AloneUnlessAskedFor) {
   const auto crd = ReadCrd(kReservations);
-  ASSERT_EQ(crd.spec.versions.size(), 2);
-  EXPECT_EQ(crd.spec.versions[1].name, "v1");
-  EXPECT_TRUE(crd.spec.versions[1].served);
-  EXPECT_EQ(crd.spec.versions[0].schema, crd.spec.versions[1].schema);
-  EXPECT_EQ(crd.spec.versions[0].additional_printer_columns,
-            crd.spec.versions[1].additional_printer_columns);
+  ASSERT_EQ(crd.spec.versions.size(), 1);
+  EXPECT_EQ(crd.spec.versions[0].name, "v1alpha1");
+  const Json& schema = crd.spec.versions[0].schema->open_api_v3_schema;
+  EXPECT_EQ(kube::Find(schema, {"properties", "spec", "properties", "resources"}), nullptr);
+  const kube::json::array* required = kube::FindArray(schema, {"properties", "spec", "required"});
+  ASSERT_NE(required, nullptr);
+  EXPECT_EQ(*required, (kube::json::array{"template", "owners"}));
 }
 
 TEST(CrdSchemasTest, ExamplesDecode) {
   std::set<std::string> seen;
-  for (const std::filesystem::path& path : YamlFiles(kFolder / "examples")) {
+  std::vector<std::filesystem::path> examples = YamlFiles(kFolder / "examples");
+  examples.push_back(kReservationV1 / "example.yaml");
+  for (const std::filesystem::path& path : examples) {
     const Json object = ReadYaml(path);
     const std::string_view name = kube::FindString(object, {"kind"});
     const auto kind =

@@ -114,12 +114,12 @@ bool HasDeprecatedResources(const kube::PodSpec& pod) {
 
 void RenameDeprecatedResources(kube::PodSpec& pod) {
   for (auto* containers : {&pod.containers, &pod.init_containers}) {
-    for (kube::Container& container : *containers) {
+    for (kube::Container& container : containers->Mutable()) {
       RenameAll(container.resources.requests);
       RenameAll(container.resources.limits);
     }
   }
-  RenameAll(pod.overhead.own());
+  RenameAll(pod.overhead.Mutable());
 }
 
 }  // namespace koord::api

@@ -57,11 +57,12 @@ TEST(TranslateResourcesTest, FreeAndProdStay) {
 
 TEST(RenameDeprecatedTest, MovesOnlyWhereTheNewNameIsAbsent) {
   kube::PodSpec pod;
-  pod.containers.emplace_back().resources.requests =
+  pod.containers.Mutable().emplace_back().resources.requests =
       MakeList(R"({"koordinator.sh/batch-cpu":"1","kubernetes.io/gpu-memory-ratio":"50"})");
-  pod.containers.back().resources.limits =
+  pod.containers.Mutable().back().resources.limits =
       MakeList(R"({"koordinator.sh/batch-memory":"1","kubernetes.io/batch-memory":"2"})");
-  pod.init_containers.emplace_back().resources.requests = MakeList(R"({"kubernetes.io/rdma":"1"})");
+  pod.init_containers.Mutable().emplace_back().resources.requests =
+      MakeList(R"({"kubernetes.io/rdma":"1"})");
   pod.overhead = MakeList(R"({"koordinator.sh/batch-cpu":"3"})");
   EXPECT_TRUE(HasDeprecatedResources(pod));
   RenameDeprecatedResources(pod);

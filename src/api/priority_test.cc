@@ -15,7 +15,7 @@ kube::Pod MakePod(std::string_view text) {
 kube::Pod Labelled(std::string_view key, std::string value,
                    std::optional<int32_t> priority = std::nullopt) {
   kube::Pod pod = MakePod(R"({"spec":{"containers":[{"name":"a"}]}})");
-  pod.metadata.labels.emplace(key, std::move(value));
+  pod.metadata.labels.Mutable().emplace(key, std::move(value));
   pod.spec.priority = priority;
   return pod;
 }
@@ -37,7 +37,7 @@ TEST(QosTest, EveryNameIsItsOwn) {
 
 TEST(QosTest, AnUnknownLabelCountsAsNone) {
   kube::Pod pod = MakePod(kRequestsCpu);
-  pod.metadata.labels.emplace(kLabelQosClass, "ls");
+  pod.metadata.labels.Mutable().emplace(kLabelQosClass, "ls");
   EXPECT_EQ(RawQosClass(pod.metadata.labels), QosClass::kNone);
   EXPECT_EQ(QosClassOf(pod), QosClass::kLs);
 }
@@ -83,7 +83,7 @@ TEST(PriorityTest, TheLabelDecidesAlone) {
   EXPECT_EQ(RawPriorityBand(Labelled(kLabelPriorityClass, "koord-free", 5500)),
             PriorityBand::kFree);
   kube::Pod pod = Labelled(kLabelPriorityClass, "typo", 5500);
-  pod.metadata.labels.emplace(kLabelQosClass, "LS");
+  pod.metadata.labels.Mutable().emplace(kLabelQosClass, "LS");
   EXPECT_EQ(RawPriorityBand(pod), PriorityBand::kNone);
   EXPECT_EQ(PriorityBandOf(pod), PriorityBand::kProd);
 }

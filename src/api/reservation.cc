@@ -5,7 +5,7 @@ namespace koord::api {
 std::optional<kube::PodTemplateSpec> TemplateOf(const ReservationSpec& spec) {
   if (spec.pod_template || !spec.resources) return spec.pod_template;
   kube::PodTemplateSpec made;
-  kube::Container& container = made.spec.containers.emplace_back();
+  kube::Container& container = made.spec.containers.Mutable().emplace_back();
   container.name = "reserve";
   container.resources = *spec.resources;
   return made;

@@ -35,10 +35,17 @@ std::string_view ToString(FeatureStage stage) {
   return "";
 }
 
-FeatureGates::FeatureGates(std::initializer_list<std::span<const FeatureGate>> tables) {
-  for (const FeatureGate& gate : kStageGates) gates_.emplace(gate.name, State{gate});
+FeatureGates::FeatureGates(Tables tables, Tables without_effect) {
+  Add({kStageGates}, true);
+  Add(tables, true);
+  Add(without_effect, false);
+}
+
+void FeatureGates::Add(Tables tables, bool has_effect) {
   for (const std::span<const FeatureGate>& table : tables) {
-    for (const FeatureGate& gate : table) gates_.emplace(gate.name, State{gate});
+    for (const FeatureGate& gate : table) {
+      gates_.emplace(gate.name, State{gate, gate.enabled, has_effect});
+    }
   }
 }
 
@@ -109,6 +116,26 @@ bool FeatureGates::Enabled(std::string_view name) const {
   const auto found = gates_.find(name);
   if (found == gates_.end()) std::abort();
   return found->second.gate.enabled;
+}
+
+std::vector<std::string> FeatureGates::WithoutEffect() const {
+  std::vector<std::string> sentences;
+  int of_stages = 0;
+  for (const auto& [name, state] : gates_) {
+    if (state.has_effect || state.gate.enabled == state.usual) continue;
+    if (!state.set_by_name) {
+      ++of_stages;
+      continue;
+    }
+    sentences.push_back(
+        fmt::format("feature gate {}={} has no effect in this version", name, state.gate.enabled));
+  }
+  if (of_stages > 0) {
+    sentences.push_back(
+        fmt::format("gates that {} or {} has changed, and that have no effect in this version: {}",
+                    kAllAlpha, kAllBeta, of_stages));
+  }
+  return sentences;
 }
 
 std::vector<FeatureGate> FeatureGates::List() const {

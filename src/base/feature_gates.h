@@ -25,7 +25,10 @@ struct FeatureGate {
 // and AllBeta stand for every gate of their stage that is not set by name.
 class FeatureGates {
  public:
-  explicit FeatureGates(std::initializer_list<std::span<const FeatureGate>> tables);
+  using Tables = std::initializer_list<std::span<const FeatureGate>>;
+
+  // `without_effect`: gates that users of other releases may set, and nothing reads.
+  explicit FeatureGates(Tables tables, Tables without_effect = {});
 
   // May be called repeatedly; a later value wins. What is wrong is said of all entries at once, and
   // nothing is set then.
@@ -37,12 +40,18 @@ class FeatureGates {
   // What the user should know about gates that were set: that they are going away.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
+  // A sentence for each gate that is not as it usually is although nothing reads it; one for all
+  // that AllAlpha and AllBeta have changed.
+  std::vector<std::string> WithoutEffect() const;
+
   // Sorted by name, with their present values.
   std::vector<FeatureGate> List() const;
 
  private:
   struct State {
     FeatureGate gate;
+    bool usual;  // its default
+    bool has_effect = true;
     bool set_by_name = false;
   };
   struct Setting {
@@ -50,6 +59,7 @@ class FeatureGates {
     bool value = false;
   };
 
+  void Add(Tables tables, bool has_effect);
   StatusOr<Setting> Parse(std::string_view entry) const;
   void Apply(const Setting& setting);
 

@@ -58,6 +58,24 @@ TEST(FeatureGatesTest, WarnsAboutGatesThatGoAway) {
           "Setting deprecated feature gate OldWay=true. It will be removed in a future release."));
 }
 
+TEST(FeatureGatesTest, SaysWhichGatesNothingReads) {
+  constexpr FeatureGate kIdle[] = {{"OfAnother", FeatureStage::kAlpha, false},
+                                   {"OfYetAnother", FeatureStage::kAlpha, false},
+                                   {"LongDone", FeatureStage::kBeta, true}};
+  FeatureGates gates({kTable}, {kIdle});
+  EXPECT_THAT(gates.WithoutEffect(), testing::IsEmpty()) << "nobody has asked";
+  ASSERT_TRUE(gates.Set("ResizePod=true,LongDone=true").ok());
+  EXPECT_THAT(gates.WithoutEffect(), testing::IsEmpty()) << "it is as it was asked to be";
+  ASSERT_TRUE(gates.Set("OfAnother=true,LongDone=false").ok());
+  EXPECT_THAT(gates.WithoutEffect(),
+              testing::ElementsAre("feature gate LongDone=false has no effect in this version",
+                                   "feature gate OfAnother=true has no effect in this version"));
+  ASSERT_TRUE(gates.Set("LongDone=true,OfAnother=false,AllAlpha=true").ok());
+  EXPECT_THAT(gates.WithoutEffect(),
+              testing::ElementsAre("gates that AllAlpha or AllBeta has changed, and that have no "
+                                   "effect in this version: 1"));
+}
+
 TEST(FeatureGatesTest, NamesAllMistakesAtOnceAndSetsNothing) {
   FeatureGates gates = Make();
   const Status status =

@@ -11,5 +11,4 @@ void WriteText(Level level, std::string_view file, int line, std::string_view te
 
 }  // namespace koord::log
 
-#define LOG_TEXT(text) \
-  ::koord::log::WriteText(::koord::log::Level::kInfo, __FILE__, __LINE__, text)
+#define LOG_TEXT(text) ::koord::log::WriteText(::koord::log::Level::kInfo, __FILE__, __LINE__, text)

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <set>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "base/event_loop.h"
 
@@ -13,12 +15,14 @@ namespace koord {
 // Time that runs faster waits for those who cannot keep up: it does not pass the moment of a timer
 // that has not run yet. On a machine that is busy with other things it so passes more slowly,
 // instead of making time-outs strike that have nothing to do with what they guard.
+//
+// A timer may be late by a hundredth of its delay, at most by a quarter of a second: timers that
+// would be due at nearly the same moments run together, at one awakening.
 class ScaledLoop final : public EventLoop {
  public:
   // speed > 0; `start` is the date that it begins with.
   ScaledLoop(EventLoop& real, double speed, WallTime start);
   ScaledLoop(EventLoop& real, double speed) : ScaledLoop(real, speed, real.clock().Now()) {}
-  ~ScaledLoop() override;
 
   // From now on; pending timers follow.
   void SetSpeed(double speed);
@@ -39,7 +43,7 @@ class ScaledLoop final : public EventLoop {
     double speed() const { return speed_; }
     void SetSpeed(double speed);
 
-    std::multiset<SteadyTime> due;  // moments of timers that have not run
+    std::optional<SteadyTime> first_due;  // the moment of the next timer
 
    private:
     Duration Elapsed() const;
@@ -53,20 +57,21 @@ class ScaledLoop final : public EventLoop {
     mutable Duration last_{0};  // what was last told: time does not go back
   };
 
-  struct Pending {
-    SteadyTime due;
-    TimerId below = 0;  // the timer of the loop below
-    Task task;
-  };
+  using Deadline = std::pair<SteadyTime, TimerId>;
 
-  void Arm(TimerId id, Pending& pending);
-  void Fire(TimerId id);
-  void Forget(std::map<TimerId, Pending>::iterator timer);
+  // All timers share one of the loop below: that of the first.
+  void Arm();
+  void Fire();
+  void OnTimersChanged();
 
   EventLoop& real_;
   ScaledClock clock_;
-  std::map<TimerId, Pending> pending_;
+  std::map<Deadline, Task> timers_;
+  std::unordered_map<TimerId, SteadyTime> deadlines_;
   TimerId next_ = 1;
+  std::optional<SteadyTime> armed_for_;  // the moment for which `below_` is set
+  bool firing_ = false;
+  Timer below_;
 };
 
 }  // namespace koord

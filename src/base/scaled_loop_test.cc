@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,6 +89,43 @@ TEST(ScaledLoop, CancelledTimersDoNotRun) {
   real.Advance(1min);
 }
 
+TEST(ScaledLoop, TimersRunInTheOrderOfTheirMomentsWhateverIsSetAndCancelledMeanwhile) {
+  VirtualLoop real;
+  ScaledLoop loop(real, 60);
+  std::vector<std::string> order;
+  const auto note = [&](std::string name) {
+    return [&order, name = std::move(name)] { order.push_back(name); };
+  };
+  const auto first = loop.Schedule(1min, note("cancelled before"));
+  loop.Schedule(3min, note("third"));
+  EventLoop::TimerId same = 0;
+  loop.Schedule(2min, [&] {
+    order.emplace_back("second");
+    loop.Cancel(same);
+    loop.Schedule(Duration(0), note("set by the second"));
+    loop.Schedule(30s, note("before the third"));
+  });
+  same = loop.Schedule(2min, note("cancelled by its neighbour"));
+  loop.Schedule(90s, note("first"));
+  loop.Cancel(first);
+  real.Advance(4s);
+  EXPECT_THAT(order,
+              ElementsAre("first", "second", "set by the second", "before the third", "third"));
+}
+
+TEST(ScaledLoop, ATimerThatSetsItselfAgainAtOnceLetsOthersRun) {
+  VirtualLoop real;
+  ScaledLoop loop(real, 1);
+  bool other = false;
+  std::function<void()> again = [&] {
+    if (!other) loop.Schedule(Duration(0), [&] { again(); });
+  };
+  again();
+  loop.Schedule(Duration(0), [&] { loop.Post([&] { other = true; }); });
+  real.Advance(1s);
+  EXPECT_TRUE(other);
+}
+
 TEST(ScaledLoop, TimeWaitsForThoseWhoCannotKeepUp) {
   LateLoop real;
   ScaledLoop loop(real, 240);
@@ -100,6 +139,38 @@ TEST(ScaledLoop, TimeWaitsForThoseWhoCannotKeepUp) {
   EXPECT_LT(loop.clock().Steady() - start, Duration(30s));
   for (int i = 0; i < 200; ++i) real.Stall(1ms);
   EXPECT_THAT(order, ElementsAre("answered"));
+}
+
+TEST(ScaledLoop, WhatIsDueAtNearlyTheSameMomentRunsTogether) {
+  VirtualLoop real;
+  ScaledLoop loop(real, 1);
+  std::set<SteadyTime> moments;
+  for (int i = 0; i < 50; ++i) {
+    const SteadyTime due = loop.clock().Steady() + Duration(15s);
+    loop.Schedule(15s, [&, due] {
+      const SteadyTime now = loop.clock().Steady();
+      EXPECT_GE(now, due);
+      EXPECT_LE(now - due, Duration(150ms));
+      moments.insert(now);
+    });
+    real.Advance(1ms);
+  }
+  real.Advance(16s);
+  EXPECT_THAT(moments.size(), testing::AllOf(testing::Ge(1u), testing::Le(2u)));
+}
+
+TEST(ScaledLoop, LongTimersAreExactToAQuarterOfASecondAndShortOnesToAHundredth) {
+  VirtualLoop real;
+  ScaledLoop loop(real, 1);
+  for (const Duration delay : {Duration(1h), Duration(10ms)}) {
+    bool fired = false;
+    const SteadyTime due = loop.clock().Steady() + delay;
+    loop.Schedule(delay, [&] { fired = true; });
+    real.Advance(delay - Duration(1us));
+    EXPECT_FALSE(fired);
+    real.Advance(std::min<Duration>(delay / 100, 270ms) + Duration(1us));
+    EXPECT_TRUE(fired) << due.count();
+  }
 }
 
 TEST(ScaledLoop, AtTheSpeedOfTheWorldItFollowsTheWorld) {

@@ -73,18 +73,25 @@ std::optional<bool> ParseBool(std::string_view text) {
 }
 
 std::string Base64Encode(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t count = std::min<size_t>(3, bytes.size() - i);
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < count ? static_cast<uint8_t>(bytes[i + k]) : 0);
-    }
-    for (size_t k = 0; k < 4; ++k) {
-      text += k <= count ? kBase64[group >> (18 - 6 * k) & 63] : '=';
-    }
+  std::string text((bytes.size() + 2) / 3 * 4, '=');
+  const char* const digits = kBase64.data();
+  const char* const in = bytes.data();
+  const auto byte = [in](size_t i) -> uint32_t { return static_cast<uint8_t>(in[i]); };
+  char* out = text.data();
+  size_t i = 0;
+  for (; i + 3 <= bytes.size(); i += 3, out += 4) {
+    const uint32_t group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    out[0] = digits[group >> 18];
+    out[1] = digits[group >> 12 & 63];
+    out[2] = digits[group >> 6 & 63];
+    out[3] = digits[group & 63];
   }
+  const size_t rest = bytes.size() - i;
+  if (rest == 0) return text;
+  const uint32_t group = byte(i) << 16 | (rest == 2 ? byte(i + 1) << 8 : 0);
+  out[0] = digits[group >> 18];
+  out[1] = digits[group >> 12 & 63];
+  if (rest == 2) out[2] = digits[group >> 6 & 63];
   return text;
 }
 

@@ -41,7 +41,7 @@ class Boxed {
 
 template <class T>
 struct Codec<Boxed<T>> {
-  static Status Read(const Json& in, Boxed<T>& out) { return Codec<T>::Read(in, out.emplace()); }
+  static Status Read(JsonView in, Boxed<T>& out) { return Codec<T>::Read(in, out.emplace()); }
   static Json Write(const Boxed<T>& value) {
     return value ? Codec<T>::Write(*value) : Json(nullptr);
   }

@@ -8,7 +8,7 @@
 namespace koord::kube {
 namespace codec_internal {
 
-std::string_view KindName(const Json& value) {
+std::string_view KindName(JsonView value) {
   switch (value.kind()) {
     case json::kind::null:
       return "null";
@@ -28,10 +28,9 @@ std::string_view KindName(const Json& value) {
   return "an unknown value";
 }
 
-Status WrongType(std::string_view expected, const Json& found) {
+Status WrongType(std::string_view expected, JsonView found) {
   if (found.is_string()) {
-    return InvalidArgument(": expected {}, found {}", expected,
-                           Quote(std::string_view(found.get_string()), 64));
+    return InvalidArgument(": expected {}, found {}", expected, Quote(found.get_string(), 64));
   }
   return InvalidArgument(": expected {}, found {}", expected, KindName(found));
 }
@@ -44,33 +43,33 @@ Status Under(std::string_view member, const Status& error) {
 
 }  // namespace codec_internal
 
-Status Codec<std::string>::Read(const Json& in, std::string& out) {
+Status Codec<std::string>::Read(JsonView in, std::string& out) {
   if (!in.is_string()) return codec_internal::WrongType("a string", in);
-  out.assign(in.get_string().data(), in.get_string().size());
+  out = in.get_string();
   return absl::OkStatus();
 }
 
-Status Codec<bool>::Read(const Json& in, bool& out) {
+Status Codec<bool>::Read(JsonView in, bool& out) {
   if (!in.is_bool()) return codec_internal::WrongType("a boolean", in);
   out = in.get_bool();
   return absl::OkStatus();
 }
 
-Status Codec<int64_t>::Read(const Json& in, int64_t& out) {
+Status Codec<int64_t>::Read(JsonView in, int64_t& out) {
   json::error_code error;
   out = in.to_number<int64_t>(error);
   if (error) return codec_internal::WrongType("an integer", in);
   return absl::OkStatus();
 }
 
-Status Codec<int32_t>::Read(const Json& in, int32_t& out) {
+Status Codec<int32_t>::Read(JsonView in, int32_t& out) {
   json::error_code error;
   out = in.to_number<int32_t>(error);
   if (error) return codec_internal::WrongType("a 32-bit integer", in);
   return absl::OkStatus();
 }
 
-Status Codec<double>::Read(const Json& in, double& out) {
+Status Codec<double>::Read(JsonView in, double& out) {
   json::error_code error;
   out = in.to_number<double>(error);
   if (error) return codec_internal::WrongType("a number", in);

@@ -38,8 +38,10 @@
 namespace koord::kube {
 
 template <class T>
-struct Codec;  // static Status Read(const Json&, T&); static Json Write(const T&);
+struct Codec;  // static Status Read(JsonView, T&); static Json Write(const T&);
 
+template <class T>
+StatusOr<T> Decode(JsonView value);
 template <class T>
 StatusOr<T> Decode(const Json& value);
 template <class T>
@@ -64,14 +66,14 @@ AlwaysField<T> Always(T& value) {
 #define KOORD_DECLARE_CODEC(Type)                            \
   template <>                                                \
   struct koord::kube::Codec<Type> {                          \
-    static Status Read(const koord::kube::Json&, Type& out); \
+    static Status Read(koord::kube::JsonView in, Type& out); \
     static koord::kube::Json Write(const Type& value);       \
   }
-#define KOORD_DEFINE_CODEC(Type)                                                         \
-  koord::Status koord::kube::Codec<Type>::Read(const koord::kube::Json& in, Type& out) { \
-    return koord::kube::codec_internal::ReadDescribed(in, out);                          \
-  }                                                                                      \
-  koord::kube::Json koord::kube::Codec<Type>::Write(const Type& value) {                 \
-    return koord::kube::codec_internal::WriteDescribed(value);                           \
-  }                                                                                      \
+#define KOORD_DEFINE_CODEC(Type)                                                      \
+  koord::Status koord::kube::Codec<Type>::Read(koord::kube::JsonView in, Type& out) { \
+    return koord::kube::codec_internal::ReadDescribed(in, out);                       \
+  }                                                                                   \
+  koord::kube::Json koord::kube::Codec<Type>::Write(const Type& value) {              \
+    return koord::kube::codec_internal::WriteDescribed(value);                        \
+  }                                                                                   \
   static_assert(koord::kube::codec_internal::Described<Type>)

@@ -9,8 +9,8 @@ concept Described = requires(T& value) {
   T::Fields(value, [](auto&&...) {});
 };
 
-std::string_view KindName(const Json& value);  // "a string", "a number", ...
-Status WrongType(std::string_view expected, const Json& found);
+std::string_view KindName(JsonView value);  // "a string", "a number", ...
+Status WrongType(std::string_view expected, JsonView found);
 // Puts a path in front of an error's own: Under("spec", "[1].name: ...") = "spec[1].name: ..."
 Status Under(std::string_view member, const Status& error);
 
@@ -18,39 +18,39 @@ Status Under(std::string_view member, const Status& error);
 
 template <>
 struct Codec<std::string> {
-  static Status Read(const Json& in, std::string& out);
+  static Status Read(JsonView in, std::string& out);
   static Json Write(const std::string& value) { return Json(value); }
 };
 template <>
 struct Codec<bool> {
-  static Status Read(const Json& in, bool& out);
+  static Status Read(JsonView in, bool& out);
   static Json Write(bool value) { return Json(value); }
 };
 template <>
 struct Codec<int64_t> {
-  static Status Read(const Json& in, int64_t& out);
+  static Status Read(JsonView in, int64_t& out);
   static Json Write(int64_t value) { return Json(value); }
 };
 template <>
 struct Codec<int32_t> {
-  static Status Read(const Json& in, int32_t& out);
+  static Status Read(JsonView in, int32_t& out);
   static Json Write(int32_t value) { return Json(value); }
 };
 template <>
 struct Codec<double> {
-  static Status Read(const Json& in, double& out);
+  static Status Read(JsonView in, double& out);
   static Json Write(double value);  // 50, not 5E1
 };
 // RFC 3339, seconds. MicroTime (six digits) is a type of its own in time.h.
 template <>
 struct Codec<WallTime> {
-  static Status Read(const Json& in, WallTime& out);
+  static Status Read(JsonView in, WallTime& out);
   static Json Write(WallTime value);
 };
 template <>
 struct Codec<Json> {
-  static Status Read(const Json& in, Json& out) {
-    out = in;
+  static Status Read(JsonView in, Json& out) {
+    out = in.Copy();
     return absl::OkStatus();
   }
   static Json Write(const Json& value) { return value; }
@@ -58,7 +58,7 @@ struct Codec<Json> {
 
 template <class T>
 struct Codec<std::optional<T>> {
-  static Status Read(const Json& in, std::optional<T>& out) {
+  static Status Read(JsonView in, std::optional<T>& out) {
     return Codec<T>::Read(in, out.emplace());
   }
   static Json Write(const std::optional<T>& value) {
@@ -70,7 +70,7 @@ namespace codec_internal {
 
 // An item of a list or map that is null stands for an empty one.
 template <class T>
-Status ReadItem(const Json& in, T& out) {
+Status ReadItem(JsonView in, T& out) {
   return in.is_null() ? absl::OkStatus() : Codec<T>::Read(in, out);
 }
 
@@ -78,12 +78,12 @@ Status ReadItem(const Json& in, T& out) {
 
 template <class T>
 struct Codec<std::vector<T>> {
-  static Status Read(const Json& in, std::vector<T>& out) {
-    const json::array* array = in.if_array();
-    if (array == nullptr) return codec_internal::WrongType("a list", in);
+  static Status Read(JsonView in, std::vector<T>& out) {
+    const std::optional<JsonItems> items = in.if_array();
+    if (!items) return codec_internal::WrongType("a list", in);
     out.clear();
-    out.reserve(array->size());
-    for (const Json& item : *array) {
+    out.reserve(items->size());
+    for (const JsonView item : *items) {
       T value{};
       if (Status status = codec_internal::ReadItem(item, value); !status.ok()) {
         return codec_internal::Under("[" + std::to_string(out.size()) + "]", status);
@@ -102,16 +102,16 @@ struct Codec<std::vector<T>> {
 
 template <class T, class Less>
 struct Codec<std::map<std::string, T, Less>> {
-  static Status Read(const Json& in, std::map<std::string, T, Less>& out) {
-    const json::object* object = in.if_object();
-    if (object == nullptr) return codec_internal::WrongType("an object", in);
+  static Status Read(JsonView in, std::map<std::string, T, Less>& out) {
+    const std::optional<JsonMembers> members = in.if_object();
+    if (!members) return codec_internal::WrongType("an object", in);
     out.clear();
-    for (const auto& [key, item] : *object) {
+    for (const auto& [key, item] : *members) {
       T value{};
       if (Status status = codec_internal::ReadItem(item, value); !status.ok()) {
-        return codec_internal::Under(std::string_view(key), status);
+        return codec_internal::Under(key, status);
       }
-      out.emplace(std::string(std::string_view(key)), std::move(value));
+      out.emplace(std::string(key), std::move(value));
     }
     return absl::OkStatus();
   }
@@ -140,14 +140,14 @@ bool IsEmpty(const T& value) {
 }
 
 struct Reader {
-  const json::object& object;
+  const JsonMembers members;
   Status status = absl::OkStatus();
 
   template <class T>
   void operator()(std::string_view name, T& value) {
     if (!status.ok()) return;
-    const Json* member = object.if_contains(name);
-    if (member == nullptr || member->is_null()) return;
+    const std::optional<JsonView> member = members.Find(name);
+    if (!member || member->is_null()) return;
     if (Status read = Codec<T>::Read(*member, value); !read.ok()) status = Under(name, read);
   }
   template <class T>
@@ -175,10 +175,10 @@ struct Writer {
 };
 
 template <Described T>
-Status ReadDescribed(const Json& in, T& out) {
-  const json::object* object = in.if_object();
-  if (object == nullptr) return WrongType("an object", in);
-  Reader reader{*object};
+Status ReadDescribed(JsonView in, T& out) {
+  const std::optional<JsonMembers> members = in.if_object();
+  if (!members) return WrongType("an object", in);
+  Reader reader{*members};
   T::Fields(out, reader);
   return reader.status;
 }
@@ -196,15 +196,20 @@ Json WriteDescribed(const T& value) {
 template <class T>
 requires codec_internal::Described<T>
 struct Codec<T> {
-  static Status Read(const Json& in, T& out) { return codec_internal::ReadDescribed(in, out); }
+  static Status Read(JsonView in, T& out) { return codec_internal::ReadDescribed(in, out); }
   static Json Write(const T& value) { return codec_internal::WriteDescribed(value); }
 };
 
 template <class T>
-StatusOr<T> Decode(const Json& value) {
+StatusOr<T> Decode(JsonView value) {
   T decoded{};
   RETURN_IF_ERROR(Codec<T>::Read(value, decoded));
   return decoded;
+}
+
+template <class T>
+StatusOr<T> Decode(const Json& value) {
+  return Decode<T>(JsonView(value));
 }
 
 template <class T>

@@ -45,7 +45,13 @@ StatusOr<ConfigDocument> ConfigDocument::Parse(std::string_view text, std::strin
 }
 
 int ConfigDocument::LineOf(std::string_view path) const {
-  return has_lines_ ? document_.LineOf(path) : 0;
+  if (!has_lines_) return 0;
+  if (!ignores_case_) return document_.LineOf(path);
+  for (const auto& [written, line] : document_.lines) {
+    if (EqualsIgnoreCase(written, path)) return line;
+  }
+  const size_t end = path.find_last_of(".[");
+  return end == std::string_view::npos ? document_.line : LineOf(path.substr(0, end));
 }
 
 std::string ConfigDocument::Locate(std::string_view path, std::string_view message) const {
@@ -109,11 +115,17 @@ bool ExpectList(const Json& in, const ConfigField& at) {
   return false;
 }
 
+bool Names(std::string_view written, std::string_view member, const ConfigField& at) {
+  return at.ignores_case() ? EqualsIgnoreCase(written, member) : written == member;
+}
+
 void ReportUnknown(const json::object& object, const std::vector<std::string>& known,
                    const ConfigField& at) {
   for (const auto& member : object) {
     const std::string_view name = member.key();
-    if (std::ranges::find(known, name) != known.end()) continue;
+    if (std::ranges::any_of(known, [&](const auto& each) { return Names(name, each, at); })) {
+      continue;
+    }
     const std::optional<std::string> meant = Suggest(name, known);
     if (meant) {
       at.Member(name).Error("unknown field (did you mean {}?)", *meant);

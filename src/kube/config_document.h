@@ -24,6 +24,10 @@ class ConfigDocument {
 
   const Json& value() const { return document_.value; }
   const std::string& file() const { return file_; }
+  // From now on names match without regard to case, as programs read JSON that people write into
+  // annotations and ConfigMaps.
+  void IgnoreCase() { ignores_case_ = true; }
+  bool ignores_case() const { return ignores_case_; }
   // Of what stands at a path, or above it; 0 if lines are not known.
   int LineOf(std::string_view path) const;
 
@@ -50,6 +54,7 @@ class ConfigDocument {
   std::string file_;
   YamlDocument document_;
   bool has_lines_ = false;
+  bool ignores_case_ = false;
   std::vector<Problem> problems_;
   std::vector<std::string> warnings_;  // the texts of those
 };
@@ -67,6 +72,7 @@ class ConfigField {
   ConfigField Member(std::string_view name) const;
   ConfigField Item(size_t index) const;
   const std::string& path() const { return path_; }
+  bool ignores_case() const { return document_->ignores_case(); }
   int line() const { return document_->LineOf(path_); }
 
   template <class... Args>

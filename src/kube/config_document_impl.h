@@ -12,6 +12,8 @@ namespace strict_internal {
 // Whether a value is an object or a list, as it must be; says so where it is not.
 bool ExpectObject(const Json& in, const ConfigField& at);
 bool ExpectList(const Json& in, const ConfigField& at);
+// Whether a name in the document stands for a member.
+bool Names(std::string_view written, std::string_view member, const ConfigField& at);
 void ReportUnknown(const json::object& object, const std::vector<std::string>& known,
                    const ConfigField& at);
 void ReportLeaf(const Status& status, const ConfigField& at);
@@ -31,9 +33,10 @@ struct MemberReader {
   template <class T>
   void operator()(std::string_view name, T& value) {
     known.emplace_back(name);
-    const Json* member = object.if_contains(name);
-    if (member == nullptr || member->is_null()) return;
-    StrictReader<T>::Read(*member, value, at.Member(name));
+    for (const auto& [written, member] : object) {
+      if (!Names(written, name, at) || member.is_null()) continue;
+      StrictReader<T>::Read(member, value, at.Member(written));
+    }
   }
   template <class T>
   void operator()(std::string_view name, AlwaysField<T> field) {

@@ -87,7 +87,7 @@ TEST(ConfigDocumentTest, ReportsEverythingWithItsPlace) {
 }
 
 TEST(ConfigDocumentTest, TextsThatAreNoDocument) {
-  EXPECT_EQ(ErrorsOf("a: [1"), "a.yaml:1:1: end of sequence flow not found");
+  EXPECT_EQ(ErrorsOf("a: [1"), "a.yaml:1:6: did not find expected ',' or ']'");
   EXPECT_EQ(ErrorsOf("workers: 1\n---\nworkers: 2\n"),
             "a.yaml:3: expected one document, found another");
   EXPECT_EQ(ErrorsOf("[]"), "a.yaml:1: expected an object, found a list");

@@ -37,9 +37,9 @@ StatusOr<int64_t> IntOrString::Scale(int64_t total, Rounding rounding) const {
   return static_cast<int64_t>(std::clamp<__int128>(share, Limits::min(), Limits::max()));
 }
 
-Status Codec<IntOrString>::Read(const Json& in, IntOrString& out) {
+Status Codec<IntOrString>::Read(JsonView in, IntOrString& out) {
   if (in.is_string()) {
-    out = std::string(std::string_view(in.get_string()));
+    out = std::string(in.get_string());
     return absl::OkStatus();
   }
   json::error_code error;

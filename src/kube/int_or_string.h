@@ -34,7 +34,7 @@ class IntOrString {
 
 template <>
 struct Codec<IntOrString> {
-  static Status Read(const Json& in, IntOrString& out);
+  static Status Read(JsonView in, IntOrString& out);
   static Json Write(const IntOrString& value);
 };
 

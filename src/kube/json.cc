@@ -64,31 +64,40 @@ StatusOr<Json> ParseShortLivedJson(std::string_view text) {
   const size_t room = 3 * text.size();
   return ParseInto(text, json::make_shared_resource<json::monotonic_resource>(room));
 }
+
 const Json* Find(const Json& value, std::initializer_list<std::string_view> path) {
   return Walk(value, path);
 }
 
 Json* Find(Json& value, std::initializer_list<std::string_view> path) { return Walk(value, path); }
 
-std::string_view FindString(const Json& value, std::initializer_list<std::string_view> path,
-                            std::string_view otherwise) {
-  const Json* found = Find(value, path);
-  if (found == nullptr || !found->is_string()) return otherwise;
-  return {found->get_string().data(), found->get_string().size()};
+std::optional<JsonView> Find(JsonView value, std::initializer_list<std::string_view> path) {
+  std::optional<JsonView> at = value;
+  for (const std::string_view name : path) {
+    const std::optional<JsonMembers> members = at->if_object();
+    at = members ? members->Find(name) : std::nullopt;
+    if (!at) break;
+  }
+  return at;
 }
 
-int64_t FindInt(const Json& value, std::initializer_list<std::string_view> path,
-                int64_t otherwise) {
-  const Json* found = Find(value, path);
-  if (found == nullptr) return otherwise;
+std::string_view FindString(JsonView value, std::initializer_list<std::string_view> path,
+                            std::string_view otherwise) {
+  const std::optional<JsonView> found = Find(value, path);
+  return found && found->is_string() ? found->get_string() : otherwise;
+}
+
+int64_t FindInt(JsonView value, std::initializer_list<std::string_view> path, int64_t otherwise) {
+  const std::optional<JsonView> found = Find(value, path);
+  if (!found) return otherwise;
   json::error_code error;
   const auto number = found->to_number<int64_t>(error);
   return error ? otherwise : number;
 }
 
-bool FindBool(const Json& value, std::initializer_list<std::string_view> path, bool otherwise) {
-  const Json* found = Find(value, path);
-  return found != nullptr && found->is_bool() ? found->get_bool() : otherwise;
+bool FindBool(JsonView value, std::initializer_list<std::string_view> path, bool otherwise) {
+  const std::optional<JsonView> found = Find(value, path);
+  return found && found->is_bool() ? found->get_bool() : otherwise;
 }
 
 const json::object* FindObject(const Json& value, std::initializer_list<std::string_view> path) {
@@ -110,6 +119,24 @@ Json& At(Json& value, std::initializer_list<std::string_view> path) {
   return *at;
 }
 
-bool Equal(const Json& a, const Json& b) { return a == b; }
+// Most objects that are compared were made from each other, with their members in one order: these
+// are found where they are expected, and looked up only where something else stands.
+bool Equal(const Json& a, const Json& b) {
+  const json::object *left = a.if_object(), *right = b.if_object();
+  if (left != nullptr && right != nullptr) {
+    if (left->size() != right->size()) return false;
+    auto expected = right->begin();
+    for (const auto& member : *left) {
+      const bool is_there = expected->key() == member.key();
+      const Json* const other = is_there ? &expected->value() : right->if_contains(member.key());
+      ++expected;
+      if (other == nullptr || !Equal(member.value(), *other)) return false;
+    }
+    return true;
+  }
+  const json::array *first = a.if_array(), *second = b.if_array();
+  if (first != nullptr && second != nullptr) return std::ranges::equal(*first, *second, Equal);
+  return a == b;
+}
 
 }  // namespace koord::kube

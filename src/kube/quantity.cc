@@ -416,13 +416,13 @@ std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) {
                         : std::strong_ordering::equal;
 }
 
-Status Codec<Quantity>::Read(const Json& in, Quantity& out) {
+Status Codec<Quantity>::Read(JsonView in, Quantity& out) {
   std::string number;
   std::string_view text;
   if (in.is_string()) {
-    text = Trim(std::string_view(in.get_string()));
+    text = Trim(in.get_string());
   } else if (in.is_number()) {
-    number = in.is_double() ? fmt::format("{}", in.get_double()) : Serialize(in);
+    number = in.is_double() ? fmt::format("{}", in.get_double()) : Serialize(in.Copy());
     text = number;
   } else {
     return codec_internal::WrongType("a quantity", in);

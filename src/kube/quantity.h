@@ -69,7 +69,7 @@ class Quantity {
 
 template <>
 struct Codec<Quantity> {
-  static Status Read(const Json& in, Quantity& out);  // a string or a bare number
+  static Status Read(JsonView in, Quantity& out);  // a string or a bare number
   static Json Write(const Quantity& value) { return Json(value.ToString()); }
 };
 

@@ -2,8 +2,8 @@
 
 #include "base/fuzz.h"
 
-// Printing keeps the value, and canonical text is a fixed point, unless a binary quantity that is no
-// multiple of 1024 becomes a decimal one by it.
+// Printing keeps the value, and canonical text is a fixed point, unless a binary quantity that is
+// no multiple of 1024 becomes a decimal one by it.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace koord::kube;
   const auto quantity = Quantity::Parse(koord::FuzzText(data, size));

@@ -19,8 +19,8 @@ namespace koord::kube {
 // and tolerations, nodes of one shape the same resources. Costs one pointer; equal ones that are
 // decoded one soon after the other are stored once.
 //
-// Otherwise it is the container that it stands for: what changes it changes this one alone, and
-// what refers to an element stays good under the same rules.
+// It is read as the container that it stands for, replaced by assignment, and changed in no way but
+// through Mutable().
 template <class C>
 class Shared {
  public:
@@ -29,9 +29,9 @@ class Shared {
   using value_type = typename C::value_type;
   using size_type = typename C::size_type;
   using difference_type = typename C::difference_type;
-  using reference = typename C::reference;
+  using reference = typename C::const_reference;
   using const_reference = typename C::const_reference;
-  using iterator = typename C::iterator;
+  using iterator = typename C::const_iterator;
   using const_iterator = typename C::const_iterator;
 
   Shared() = default;
@@ -47,9 +47,10 @@ class Shared {
 
   operator const C&() const { return get(); }  // NOLINT: that is what it stands for
   const C& get() const { return block_ == nullptr ? kNone : block_->items; }
-  // For changes. From then on copies have a block of their own, since the caller may keep the
-  // reference.
-  C& own() {
+  // The private copy to change, which is made if others have the same. What was read of it before
+  // (references, iterators) may be the others' from then on. Since the caller may keep the
+  // reference, a later copy of this has items of its own at once.
+  C& Mutable() {
     if (block_ == nullptr) {
       block_ = new Block(C());
     } else if (block_->users.load(std::memory_order_acquire) > 1) {
@@ -58,40 +59,22 @@ class Shared {
     block_->exposed = true;
     return block_->items;
   }
+  void clear() { *this = Shared(); }
 
   bool empty() const { return get().empty(); }
   size_type size() const { return get().size(); }
   const_iterator begin() const { return get().begin(); }
   const_iterator end() const { return get().end(); }
-  iterator begin() { return own().begin(); }
-  iterator end() { return own().end(); }
   decltype(auto) front() const { return get().front(); }
   decltype(auto) back() const { return get().back(); }
-  decltype(auto) front() { return own().front(); }
-  decltype(auto) back() { return own().back(); }
-  template <class K>
-  decltype(auto) operator[](K&& key) const {
-    return get()[std::forward<K>(key)];
-  }
-  template <class K>
-  decltype(auto) operator[](K&& key) {
-    return own()[std::forward<K>(key)];
-  }
+  const_reference operator[](size_type index) const { return get()[index]; }
   template <class K>
   decltype(auto) at(const K& key) const {
     return get().at(key);
   }
   template <class K>
-  decltype(auto) at(const K& key) {
-    return own().at(key);
-  }
-  template <class K>
   const_iterator find(const K& key) const {
     return get().find(key);
-  }
-  template <class K>
-  iterator find(const K& key) {
-    return own().find(key);
   }
   template <class K>
   bool contains(const K& key) const {
@@ -100,36 +83,6 @@ class Shared {
   template <class K>
   size_type count(const K& key) const {
     return get().count(key);
-  }
-
-  void clear() { *this = Shared(); }
-  void push_back(value_type value) { own().push_back(std::move(value)); }
-  void pop_back() { own().pop_back(); }
-  void resize(size_type size) { own().resize(size); }
-  void reserve(size_type size) { own().reserve(size); }
-  template <class... Args>
-  decltype(auto) emplace_back(Args&&... args) {
-    return own().emplace_back(std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  decltype(auto) emplace(Args&&... args) {
-    return own().emplace(std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  decltype(auto) try_emplace(Args&&... args) {
-    return own().try_emplace(std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  decltype(auto) insert(Args&&... args) {
-    return own().insert(std::forward<Args>(args)...);
-  }
-  template <class K, class V>
-  decltype(auto) insert_or_assign(K&& key, V&& value) {
-    return own().insert_or_assign(std::forward<K>(key), std::forward<V>(value));
-  }
-  template <class... Args>
-  decltype(auto) erase(Args&&... args) {
-    return own().erase(std::forward<Args>(args)...);
   }
 
   bool operator==(const Shared& other) const {
@@ -235,7 +188,7 @@ Shared<C> Pooled(C items) {
 
 template <class C>
 struct Codec<Shared<C>> {
-  static Status Read(const Json& in, Shared<C>& out) {
+  static Status Read(JsonView in, Shared<C>& out) {
     C items;
     Status status = Codec<C>::Read(in, items);
     out = codec_internal::Pooled(std::move(items));

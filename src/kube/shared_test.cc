@@ -31,16 +31,31 @@ TEST(SharedTest, AChangeIsTheChangersAlone) {
   const Words before = Decoded(R"(["x","y"])");
   Words mine = before;
   EXPECT_EQ(Place(mine), Place(before));
-  mine.push_back("z");
-  mine[0] = "X";
+  mine.Mutable().push_back("z");
+  mine.Mutable()[0] = "X";
   EXPECT_THAT(mine, ElementsAre("X", "y", "z"));
   EXPECT_THAT(before, ElementsAre("x", "y"));
   EXPECT_THAT(Decoded(R"(["x","y"])"), ElementsAre("x", "y"));
 }
 
+TEST(SharedTest, ReadingDetachesNothing) {
+  const Words first = Decoded(R"(["r","s"])");
+  Words second = first;
+  for (const std::string& word : second) EXPECT_FALSE(word.empty());
+  EXPECT_EQ(second[1], "s");
+  EXPECT_EQ(second.front(), "r");
+  EXPECT_EQ(Place(second), Place(first));
+}
+
+// Nothing but Mutable() and an assignment changes one, also one that is not const.
+static_assert(std::is_same_v<decltype(std::declval<Words&>()[0]), const std::string&>);
+static_assert(std::is_same_v<decltype(*std::declval<Words&>().begin()), const std::string&>);
+static_assert(std::is_same_v<decltype(std::declval<Words&>().at(0)), const std::string&>);
+static_assert(std::is_same_v<decltype(std::declval<Pairs&>().find("")), Pairs::const_iterator>);
+
 TEST(SharedTest, AReferenceThatWasHandedOutChangesNoCopy) {
   Words mine = Decoded(R"(["p","q"])");
-  std::string& kept = mine[0];
+  std::string& kept = mine.Mutable()[0];
   const Words copy = mine;
   kept = "changed";
   EXPECT_THAT(mine, ElementsAre("changed", "q"));
@@ -52,10 +67,10 @@ TEST(SharedTest, IsEmptyUntilSomethingIsPutIn) {
   EXPECT_TRUE(pairs.empty());
   EXPECT_EQ(pairs, Pairs::container());
   EXPECT_FALSE(pairs.contains("a"));
-  pairs["a"] = "1";
-  pairs.insert_or_assign("b", "2");
+  pairs.Mutable()["a"] = "1";
+  pairs.Mutable().insert_or_assign("b", "2");
   EXPECT_THAT(pairs, ElementsAre(Pair("a", "1"), Pair("b", "2")));
-  EXPECT_EQ(pairs.erase("a"), 1u);
+  EXPECT_EQ(pairs.Mutable().erase("a"), 1u);
   EXPECT_EQ(pairs.find("b")->second, "2");
   pairs.clear();
   EXPECT_EQ(pairs, Pairs());

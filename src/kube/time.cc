@@ -113,9 +113,13 @@ std::string FormatMicroTime(WallTime time) { return FormatInstant(SplitSeconds(t
 std::optional<WallTime> ParseTime(std::string_view text) {
   const std::optional<Instant> instant = Parse(text);
   if (!instant) return {};
-  constexpr auto kFirst = std::chrono::ceil<std::chrono::seconds>(WallTime::min());
-  constexpr auto kLast = std::chrono::floor<std::chrono::seconds>(WallTime::max());
-  if (instant->seconds < kFirst || instant->seconds >= kLast) return {};
+  // In seconds: nanoseconds do not reach that far.
+  if (instant->seconds < std::chrono::floor<std::chrono::seconds>(kEarliestTime)) {
+    return kEarliestTime;
+  }
+  if (instant->seconds >= std::chrono::floor<std::chrono::seconds>(kLatestTime)) {
+    return kLatestTime;
+  }
   return WallTime(instant->seconds) + Duration(instant->nanos);
 }
 
@@ -131,11 +135,11 @@ std::optional<std::string> FormatUnixTime(int64_t seconds, int64_t nanos, int fr
   return FormatInstant(instant, fraction_digits);
 }
 
-Status Codec<MicroTime>::Read(const Json& in, MicroTime& out) {
+Status Codec<MicroTime>::Read(JsonView in, MicroTime& out) {
   return Codec<WallTime>::Read(in, out.time);
 }
 
-Status Codec<WallTime>::Read(const Json& in, WallTime& out) {
+Status Codec<WallTime>::Read(JsonView in, WallTime& out) {
   if (!in.is_string()) return codec_internal::WrongType("an RFC 3339 time", in);
   const std::string_view text = in.get_string();
   const auto time = ParseTime(text);
@@ -146,7 +150,7 @@ Status Codec<WallTime>::Read(const Json& in, WallTime& out) {
 
 Json Codec<WallTime>::Write(WallTime value) { return Json(FormatTime(value)); }
 
-Status Codec<Duration>::Read(const Json& in, Duration& out) {
+Status Codec<Duration>::Read(JsonView in, Duration& out) {
   if (!in.is_string()) return codec_internal::WrongType("a duration", in);
   const StatusOr<Duration> parsed = ParseDuration(in.get_string());
   if (!parsed.ok()) return InvalidArgument(": {}", Message(parsed.status()));

@@ -12,8 +12,11 @@ namespace koord::kube {
 std::string FormatTime(WallTime time);
 // "2026-07-01T10:00:00.000000Z"
 std::string FormatMicroTime(WallTime time);
-// Any RFC 3339 text, fraction and offset allowed, of the years that WallTime can hold (1678 to
-// 2261).
+// Any RFC 3339 text, fraction and offset allowed. Times beyond these bounds are taken for the
+// bound: whoever writes "9999-12-31T00:00:00Z" means never, and the time between any two that were
+// read fits a Duration.
+inline constexpr WallTime kEarliestTime{std::chrono::sys_days{std::chrono::year{1900} / 1 / 1}};
+inline constexpr WallTime kLatestTime{std::chrono::sys_days{std::chrono::year{2160} / 1 / 1}};
 std::optional<WallTime> ParseTime(std::string_view text);
 
 // RFC 3339 text as Kubernetes would write it back, in UTC and with this many fraction digits
@@ -29,14 +32,14 @@ struct MicroTime {
 };
 template <>
 struct Codec<MicroTime> {
-  static Status Read(const Json& in, MicroTime& out);
+  static Status Read(JsonView in, MicroTime& out);
   static Json Write(MicroTime value) { return Json(FormatMicroTime(value.time)); }
 };
 
 // A Go duration: "1m30s".
 template <>
 struct Codec<Duration> {
-  static Status Read(const Json& in, Duration& out);
+  static Status Read(JsonView in, Duration& out);
   static Json Write(Duration value);
 };
 

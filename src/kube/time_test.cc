@@ -23,14 +23,26 @@ TEST(Time, ParsesRfc3339) {
 }
 
 TEST(Time, RefusesOtherText) {
-  for (const char* text :
-       {"", "now", "2026-07-01", "2026-07-01 10:05:09Z", "2026-07-01T10:05:09",
-        "2026-13-01T10:05:09Z", "2026-02-29T10:05:09Z", "2026-07-01T24:05:09Z",
-        "2026-07-01T10:60:09Z", "2026-07-01T10:05:60Z", "2026-07-01T10:05:09.Z",
-        "2026-07-01T10:05:09+0200", "2026-07-01T10:05:09Zx", "-026-07-01T10:05:09Z",
-        "2026-7-1T10:05:09Z", "9999-07-01T10:05:09Z", "1066-07-01T10:05:09Z"}) {
+  for (const char* text : {"", "now", "2026-07-01", "2026-07-01 10:05:09Z", "2026-07-01T10:05:09",
+                           "2026-13-01T10:05:09Z", "2026-02-29T10:05:09Z", "2026-07-01T24:05:09Z",
+                           "2026-07-01T10:60:09Z", "2026-07-01T10:05:60Z", "2026-07-01T10:05:09.Z",
+                           "2026-07-01T10:05:09+0200", "2026-07-01T10:05:09Zx",
+                           "-026-07-01T10:05:09Z", "2026-7-1T10:05:09Z"}) {
     EXPECT_EQ(ParseTime(text), std::nullopt) << text;
   }
+}
+
+TEST(Time, KeepsToTimesThatCanBeSubtracted) {
+  for (const char* text : {"0000-01-01T00:00:00Z", "1066-07-01T10:05:09Z", "1687-06-30T23:00:00Z",
+                           "1899-12-31T23:59:59.999Z"}) {
+    EXPECT_EQ(ParseTime(text), kEarliestTime) << text;
+  }
+  for (const char* text : {"2160-01-01T00:00:00.001Z", "9999-12-31T23:59:59-12:00"}) {
+    EXPECT_EQ(ParseTime(text), kLatestTime) << text;
+  }
+  EXPECT_EQ(ParseTime("1900-01-01T00:00:00.5Z"), kEarliestTime + 500ms);
+  EXPECT_GT(kLatestTime - kEarliestTime, Duration(0));
+  EXPECT_LT(kEarliestTime - kLatestTime, Duration(0));
 }
 
 TEST(Time, NormalizesAsKubernetesWritesBack) {

@@ -129,17 +129,18 @@ class Builder {
 
 }  // namespace
 
-StatusOr<Json> ParseWatchedJson(std::string_view text, json::monotonic_resource& memory) {
+Status WatchedJson::Parse(std::string_view text) {
   constexpr size_t kScratch = 16 << 10;
   std::array<unsigned char, kScratch> scratch;
   json::parse_options options;
   options.max_depth = kMaxJsonDepth;
-  json::basic_parser<Builder> parser(options, &memory, scratch.data(), scratch.size());
+  json::basic_parser<Builder> parser(options, &memory_, scratch.data(), scratch.size());
   error_code error;
   const size_t read = parser.write_some(false, text.data(), text.size(), error);
   if (!error && read < text.size()) error = json::error::extra_data;
   if (error) return InvalidArgument("invalid JSON: {}", error.message());
-  return parser.handler().Take();
+  value_ = parser.handler().Take();
+  return absl::OkStatus();
 }
 
 }  // namespace koord::kube

@@ -7,9 +7,21 @@
 
 namespace koord::kube {
 
-// Parses into `memory`, which the value and every copy of it needs to live; an assignment to a
-// value of other memory is free of it. Leaves metadata.managedFields out: a third of most objects,
-// which those who watch them have no use for.
-StatusOr<Json> ParseWatchedJson(std::string_view text, json::monotonic_resource& memory);
+// A watch event, in memory that is taken in one piece and goes with it: hence it is shown, and
+// never handed out. Leaves metadata.managedFields out: a third of most objects, which those who
+// watch them have no use for.
+class WatchedJson {
+ public:
+  explicit WatchedJson(size_t room) : memory_(room) {}
+  WatchedJson(const WatchedJson&) = delete;
+  WatchedJson& operator=(const WatchedJson&) = delete;
+
+  Status Parse(std::string_view text);  // once
+  JsonView view() const { return value_; }
+
+ private:
+  json::monotonic_resource memory_;
+  Json value_ = Json(json::storage_ptr(&memory_));
+};
 
 }  // namespace koord::kube

@@ -1,33 +1,57 @@
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/parser.h>
+#include <yaml.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <sstream>
+#include <memory>
+#include <utility>
 
 #include "base/strings.h"
 #include "kube/yaml.h"
 #include "kube/yaml_scalar.h"
 
+// The parser is libyaml, whose rules are those of Kubernetes' own tools: theirs is a translation of
+// it. What it leaves to its callers, and what a hostile text could make expensive, is dealt with
+// here.
 namespace koord::kube {
 namespace {
 
 constexpr int kMaxAliases = 1000;
-constexpr size_t kMaxAliasedNodes = 100'000;
+// Of what anchors keep, and again of what aliases copy, in bytes as SizeOf counts them.
+constexpr size_t kMaxCopied = 4 << 20;
+// The parser compares each directive with all that stand above it.
+constexpr int kMaxDirectives = 100;
+// The parser looks at all open [ and { with each value: this many looks are allowed.
+constexpr size_t kMaxFlowLooks = 4'000'000;
 
-[[noreturn]] void Fail(const YAML::Mark& mark, std::string message) {
-  throw YAML::ParserException(mark, message);
+struct Place {
+  int line = 0;  // from 0, as column
+  int column = 0;
+};
+
+Place PlaceOf(const yaml_mark_t& mark) {
+  return {static_cast<int>(mark.line), static_cast<int>(mark.column)};
 }
 
-size_t CountNodes(const Json& value) {
-  size_t count = 1;
-  if (const json::object* object = value.if_object()) {
-    for (const auto& member : *object) count += CountNodes(member.value());
-  } else if (const json::array* array = value.if_array()) {
-    for (const Json& item : *array) count += CountNodes(item);
-  }
-  return count;
+Place PlaceOf(std::string_view text, size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const size_t line_start = before.rfind('\n') + 1;  // 0 if there is none
+  return {static_cast<int>(std::ranges::count(before, '\n')),
+          static_cast<int>(before.size() - line_start)};
+}
+
+Status ErrorAt(const Place& place, std::string_view message) {
+  return InvalidArgument("{}:{}: {}", place.line + 1, place.column + 1, message);
+}
+
+Status TooDeep(const Place& place) {
+  return ErrorAt(place, fmt::format("nested deeper than {} levels", kMaxJsonDepth));
+}
+
+// Roughly what a value takes, without those in it.
+size_t SizeOf(const Json& value) {
+  const json::string* text = value.if_string();
+  return 32 + (text == nullptr ? 0 : text->size());
 }
 
 // A key that is no string is written as Kubernetes' converter writes it: 8080 -> "8080".
@@ -36,82 +60,68 @@ std::string KeyText(const Json& key) {
   return key.is_double() ? fmt::format("{}", key.get_double()) : Serialize(key);
 }
 
+std::string_view TextOf(const yaml_char_t* text) {
+  return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
+}
+
 // Puts the documents together from the parser's events.
-class DocumentBuilder final : public YAML::EventHandler {
+class DocumentBuilder {
  public:
-  DocumentBuilder(bool with_lines, std::vector<int> markers)
-      : with_lines_(with_lines), markers_(std::move(markers)) {}
+  explicit DocumentBuilder(bool with_lines) : with_lines_(with_lines) {}
 
   std::vector<YamlDocument> TakeDocuments() { return std::move(documents_); }
 
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    // The parser starts a new document wherever the old one cannot go on.
-    const auto marker = std::upper_bound(markers_.begin(), markers_.end(), previous_start_);
-    if (!documents_.empty() && (marker == markers_.end() || *marker > mark.line)) {
-      Fail(mark, "this does not belong to what stands above it");
+  Status OnEvent(const yaml_event_t& event) {
+    flow_looks_ += flow_depth_;
+    const Place place = PlaceOf(event.start_mark);
+    if (flow_looks_ > kMaxFlowLooks) return ErrorAt(place, "too much inside [ and {");
+    switch (event.type) {
+      case YAML_DOCUMENT_START_EVENT:
+        StartDocument(place);
+        return absl::OkStatus();
+      case YAML_SCALAR_EVENT:
+        return OnScalar(place, event);
+      case YAML_ALIAS_EVENT:
+        return OnAlias(place, TextOf(event.data.alias.anchor));
+      case YAML_SEQUENCE_START_EVENT:
+        return Open(place, TextOf(event.data.sequence_start.anchor), json::array(),
+                    event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE);
+      case YAML_MAPPING_START_EVENT:
+        return Open(place, TextOf(event.data.mapping_start.anchor), json::object(),
+                    event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE);
+      case YAML_SEQUENCE_END_EVENT:
+        return Close();
+      case YAML_MAPPING_END_EVENT:
+        AddMerged();
+        return Close();
+      default:
+        return absl::OkStatus();
     }
-    previous_start_ = mark.line;
-    documents_.emplace_back().line = mark.line + 1;
-    anchors_.clear();
-    alias_count_ = 0;
-    aliased_nodes_ = 0;
-  }
-  void OnDocumentEnd() override {}
-
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    Scalar(mark, anchor, nullptr, false);
-  }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    const bool plain = tag != "!" && tag != "tag:yaml.org,2002:str";
-    Scalar(mark, anchor, plain ? ResolvePlainScalar(value) : Json(value), plain && value == "<<");
-  }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    const auto it = anchors_.find(anchor);
-    if (it == anchors_.end()) Fail(mark, "an alias may not refer to what contains it");
-    aliased_nodes_ += CountNodes(it->second);
-    if (++alias_count_ > kMaxAliases || aliased_nodes_ > kMaxAliasedNodes) {
-      Fail(mark, "too many aliases");
-    }
-    if (IsTooDeep(it->second, kMaxJsonDepth - std::min(frames_.size(), kMaxJsonDepth)))
-      TooDeep(mark);
-    if (!ExpectsKey()) return Put(mark, it->second);
-    if (it->second.is_structured()) Fail(mark, "a key must be a scalar");
-    SetKey(mark, KeyText(it->second));
-  }
-
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    Open(mark, anchor, json::array());
-  }
-  void OnSequenceEnd() override { Close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
-    Open(mark, anchor, json::object());
-  }
-  void OnMapEnd() override {
-    Frame& frame = frames_.back();
-    json::object& object = frame.value.get_object();
-    for (const Json& source : frame.merged) {
-      for (const auto& member : source.get_object()) object.emplace(member.key(), member.value());
-    }
-    Close();
   }
 
  private:
   struct Frame {
     Json value;
-    YAML::Mark mark;
-    YAML::anchor_t anchor;
+    size_t size = 0;
+    Place place;
+    std::string anchor;
     std::string path;
+    bool is_flow = false;
     bool has_key = false;
     bool merges = false;  // the key is <<
     std::string key;
     std::vector<Json> merged;
   };
+  struct Anchored {
+    Json value;
+    size_t size = 0;
+  };
 
-  [[noreturn]] static void TooDeep(const YAML::Mark& mark) {
-    Fail(mark, fmt::format("nested deeper than {} levels", kMaxJsonDepth));
+  void StartDocument(const Place& place) {
+    documents_.emplace_back().line = place.line + 1;
+    anchors_.clear();
+    alias_count_ = 0;
+    anchored_ = copied_ = 0;
   }
 
   bool ExpectsKey() const {
@@ -128,140 +138,215 @@ class DocumentBuilder final : public YAML::EventHandler {
     return frame.path.empty() ? frame.key : frame.path + "." + frame.key;
   }
 
-  void Note(const YAML::Mark& mark) {
-    if (with_lines_) documents_.back().lines.try_emplace(NextPath(), mark.line + 1);
+  void Note(const Place& place) {
+    if (with_lines_) documents_.back().lines.try_emplace(NextPath(), place.line + 1);
   }
 
-  void Scalar(const YAML::Mark& mark, YAML::anchor_t anchor, Json value, bool is_merge_key) {
-    if (anchor != YAML::NullAnchor) anchors_.insert_or_assign(anchor, value);
-    if (!ExpectsKey()) return Put(mark, std::move(value));
-    SetKey(mark, KeyText(value));
-    frames_.back().merges = is_merge_key;
+  Status OnScalar(const Place& place, const yaml_event_t& event) {
+    const auto& scalar = event.data.scalar;
+    const std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
+    const std::string_view tag = TextOf(scalar.tag);
+    const bool is_text =
+        tag.empty() ? scalar.style != YAML_PLAIN_SCALAR_STYLE : tag == "!" || tag == YAML_STR_TAG;
+    Json value = is_text ? Json(text) : ResolvePlainScalar(text);
+    const size_t size = SizeOf(value);
+    if (scalar.anchor != nullptr) {
+      RETURN_IF_ERROR(Keep(place, std::string(TextOf(scalar.anchor)), value, size));
+    }
+    if (!ExpectsKey()) return Put(place, std::move(value), size);
+    RETURN_IF_ERROR(SetKey(place, KeyText(value)));
+    frames_.back().merges = !is_text && text == "<<";
+    return absl::OkStatus();
   }
 
-  void SetKey(const YAML::Mark& mark, std::string key) {
+  Status OnAlias(const Place& place, std::string_view name) {
+    if (std::ranges::find(frames_, name, &Frame::anchor) != frames_.end()) {
+      return ErrorAt(place, "an alias may not refer to what contains it");
+    }
+    const auto found = anchors_.find(name);
+    if (found == anchors_.end()) return ErrorAt(place, "an alias refers to nothing above it");
+    const auto& [value, size] = found->second;
+    copied_ += size;
+    if (++alias_count_ > kMaxAliases || copied_ > kMaxCopied) {
+      return ErrorAt(place, "too many aliases");
+    }
+    if (IsTooDeep(value, kMaxJsonDepth - frames_.size())) return TooDeep(place);
+    if (!ExpectsKey()) return Put(place, value, size);
+    if (value.is_structured()) return ErrorAt(place, "a key must be a scalar");
+    return SetKey(place, KeyText(value));
+  }
+
+  // For aliases further down.
+  Status Keep(const Place& place, std::string anchor, const Json& value, size_t size) {
+    anchored_ += size;
+    if (anchored_ > kMaxCopied) return ErrorAt(place, "too much has anchors");
+    anchors_.insert_or_assign(std::move(anchor), Anchored{value, size});
+    return absl::OkStatus();
+  }
+
+  Status SetKey(const Place& place, std::string key) {
     Frame& frame = frames_.back();
     if (frame.value.get_object().contains(key)) {
-      Fail(mark, fmt::format("the key {} occurs twice", Quote(key, 64)));
+      return ErrorAt(place, fmt::format("the key {} occurs twice", Quote(key, 64)));
     }
+    frame.size += key.size();
     frame.key = std::move(key);
     frame.has_key = true;
     frame.merges = false;
-    Note(mark);
+    Note(place);
+    return absl::OkStatus();
   }
 
-  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
-    if (ExpectsKey()) Fail(mark, "a key must be a scalar");
-    if (frames_.size() >= kMaxJsonDepth) TooDeep(mark);
-    Note(mark);
+  Status Open(const Place& place, std::string_view anchor, Json value, bool is_flow) {
+    if (ExpectsKey()) return ErrorAt(place, "a key must be a scalar");
+    if (frames_.size() >= kMaxJsonDepth) return TooDeep(place);
+    Note(place);
     std::string path = with_lines_ ? NextPath() : std::string();
     Frame& frame = frames_.emplace_back();
+    frame.size = SizeOf(value);
     frame.value = std::move(value);
-    frame.mark = mark;
+    frame.place = place;
     frame.anchor = anchor;
     frame.path = std::move(path);
+    frame.is_flow = is_flow;
+    flow_depth_ += is_flow ? 1 : 0;
+    return absl::OkStatus();
   }
 
-  void Close() {
+  Status Close() {
     Frame frame = std::move(frames_.back());
     frames_.pop_back();
-    if (frame.anchor != YAML::NullAnchor) anchors_.insert_or_assign(frame.anchor, frame.value);
-    Put(frame.mark, std::move(frame.value));
+    flow_depth_ -= frame.is_flow ? 1 : 0;
+    if (!frame.anchor.empty()) {
+      RETURN_IF_ERROR(Keep(frame.place, std::move(frame.anchor), frame.value, frame.size));
+    }
+    return Put(frame.place, std::move(frame.value), frame.size);
   }
 
-  void Put(const YAML::Mark& mark, Json value) {
+  Status Put(const Place& place, Json value, size_t size) {
     if (frames_.empty()) {
-      Note(mark);
-      documents_.back().line = mark.line + 1;
+      Note(place);
+      documents_.back().line = place.line + 1;
       documents_.back().value = std::move(value);
-      return;
+      return absl::OkStatus();
     }
     Frame& frame = frames_.back();
+    frame.size += size;
     if (json::array* array = frame.value.if_array()) {
-      Note(mark);
+      Note(place);
       array->push_back(std::move(value));
-      return;
+      return absl::OkStatus();
     }
     frame.has_key = false;
-    if (frame.merges) {
-      Merge(mark, frame, std::move(value));
-    } else {
-      frame.value.get_object().emplace(frame.key, std::move(value));
-    }
+    if (frame.merges) return Merge(place, frame, std::move(value));
+    frame.value.get_object().emplace(frame.key, std::move(value));
+    return absl::OkStatus();
   }
 
   // <<: *map or <<: [*map, *map]; what the map itself has wins, then the earlier source.
-  static void Merge(const YAML::Mark& mark, Frame& frame, Json value) {
-    const auto add = [&](Json& source) {
-      if (!source.is_object()) Fail(mark, "<< needs a map or a list of maps");
-      frame.merged.push_back(std::move(source));
-    };
-    if (json::array* sources = value.if_array()) {
-      for (Json& source : *sources) add(source);
+  static Status Merge(const Place& place, Frame& frame, Json value) {
+    json::array sources;
+    if (json::array* several = value.if_array()) {
+      sources = std::move(*several);
     } else {
-      add(value);
+      sources.push_back(std::move(value));
+    }
+    for (Json& source : sources) {
+      if (!source.is_object()) return ErrorAt(place, "<< needs a map or a list of maps");
+      frame.merged.push_back(std::move(source));
+    }
+    return absl::OkStatus();
+  }
+
+  void AddMerged() {
+    Frame& frame = frames_.back();
+    for (const Json& source : frame.merged) {
+      for (const auto& member : source.get_object()) {
+        frame.value.get_object().emplace(member.key(), member.value());
+      }
     }
   }
 
   const bool with_lines_;
-  const std::vector<int> markers_;  // lines between documents
-  int previous_start_ = -1;
   std::vector<YamlDocument> documents_;
   std::vector<Frame> frames_;
-  std::map<YAML::anchor_t, Json> anchors_;
+  size_t flow_depth_ = 0;
+  size_t flow_looks_ = 0;
+  std::map<std::string, Anchored, std::less<>> anchors_;
   int alias_count_ = 0;
-  size_t aliased_nodes_ = 0;
+  size_t anchored_ = 0;
+  size_t copied_ = 0;
 };
 
-// What the parser itself is too lenient about.
-struct TextFacts {
-  Status status;
-  std::vector<int> markers;  // lines (from 0) that start or end a document
-};
-
-bool IsDocumentMarker(std::string_view line) {
-  if (!line.starts_with("---") && !line.starts_with("...")) return false;
-  return line.size() == 3 || line[3] == ' ' || line[3] == '\t' || line[3] == '\r';
+// What ends a line may be longer than one byte: U+0085, U+2028 and U+2029.
+bool EndsLine(std::string_view text) {
+  return text.empty() || text.ends_with('\n') || text.ends_with('\r') ||
+         text.ends_with("\xc2\x85") || text.ends_with("\xe2\x80\xa8") ||
+         text.ends_with("\xe2\x80\xa9");
 }
 
-// YAML forbids control characters, and the parser takes some of them for the end of the text.
-TextFacts Examine(std::string_view text) {
-  if (!IsValidUtf8(text)) return {InvalidArgument("1:1: the text is not UTF-8"), {}};
-  TextFacts facts;
-  int number = 0;
-  for (const std::string_view line : Split(text, '\n')) {
-    const auto forbidden = std::find_if(line.begin(), line.end(), [](char c) {
-      return static_cast<uint8_t>(c) < 0x20 && c != '\t' && c != '\r';
-    });
-    if (forbidden != line.end()) {
-      facts.status = InvalidArgument("{}:{}: control characters are not allowed", number + 1,
-                                     forbidden - line.begin() + 1);
-      return facts;
-    }
-    if (IsDocumentMarker(line)) facts.markers.push_back(number);
-    ++number;
+Status CheckDirectives(std::string_view text) {
+  int directives = 0;
+  for (size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1)) {
+    if (!EndsLine(text.substr(0, at)) || ++directives <= kMaxDirectives) continue;
+    return ErrorAt(PlaceOf(text, at), "too many directives");
   }
-  return facts;
+  return absl::OkStatus();
 }
+
+class EventStream {
+ public:
+  explicit EventStream(std::string_view text) : text_(text) {
+    if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  }
+  ~EventStream() { yaml_parser_delete(&parser_); }
+  EventStream(const EventStream&) = delete;
+  EventStream& operator=(const EventStream&) = delete;
+
+  Status Run(DocumentBuilder& builder) {
+    bool ended = false;
+    while (!ended) {
+      yaml_event_t event;
+      if (yaml_parser_parse(&parser_, &event) == 0) return Error();
+      ended = event.type == YAML_STREAM_END_EVENT;
+      const Status status = builder.OnEvent(event);
+      yaml_event_delete(&event);
+      RETURN_IF_ERROR(status);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Status Error() const {
+    if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
+    if (parser_.error == YAML_READER_ERROR) {
+      return ErrorAt(PlaceOf(text_, parser_.problem_offset), parser_.problem);
+    }
+    const std::string_view context = parser_.context == nullptr ? "" : parser_.context;
+    const bool open_quote = context == "while scanning a quoted scalar" &&
+                            std::string_view(parser_.problem).starts_with("found unexpected");
+    return ErrorAt(ProblemPlace(), open_quote ? "a quoted text is not closed" : parser_.problem);
+  }
+
+  // What is missing at the end is missing from the last line with anything in it.
+  Place ProblemPlace() const {
+    const Place end = PlaceOf(text_, text_.find_last_not_of(" \r\n") + 1);
+    const Place problem = PlaceOf(parser_.problem_mark);
+    return problem.line > end.line ? end : problem;
+  }
+
+  const std::string_view text_;
+  yaml_parser_t parser_;
+};
 
 StatusOr<std::vector<YamlDocument>> Parse(std::string_view text, bool with_lines) {
-  TextFacts facts = Examine(text);
-  RETURN_IF_ERROR(facts.status);
-  DocumentBuilder builder(with_lines, std::move(facts.markers));
-  std::string whole(text);
-  // The parser lets the end of the text close a quote; a marker it does not.
-  if (whole.ends_with('\n')) whole += "...\n";
-  try {
-    std::istringstream stream(whole);
-    YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(builder)) {
-    }
-  } catch (const YAML::Exception& error) {
-    const bool open_quote =
-        error.msg == YAML::ErrorMsg::DOC_IN_SCALAR || error.msg == YAML::ErrorMsg::EOF_IN_SCALAR;
-    return InvalidArgument("{}:{}: {}", error.mark.line + 1, error.mark.column + 1,
-                           open_quote ? "a quoted text is not closed" : error.msg);
-  }
+  if (!IsValidUtf8(text)) return InvalidArgument("1:1: the text is not UTF-8");
+  RETURN_IF_ERROR(CheckDirectives(text));
+  DocumentBuilder builder(with_lines);
+  RETURN_IF_ERROR(EventStream(text).Run(builder));
   return builder.TakeDocuments();
 }
 

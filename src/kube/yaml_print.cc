@@ -32,13 +32,45 @@ bool HasIndicators(std::string_view text) {
          text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos;
 }
 
-bool IsControl(char c) {
-  const auto byte = static_cast<uint8_t>(c);
-  return (byte < 0x20 && c != '\n') || byte == 0x7f;
+// The length of a character at the start of the text that readers refuse, drop or take for the end
+// of a line; 0 if it is none of those.
+size_t SpecialAt(std::string_view text) {
+  const auto at = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0; };
+  if ((at(0) < 0x20 && at(0) != '\n') || at(0) == 0x7f) return 1;
+  if (at(0) == 0xc2 && at(1) < 0xa0) return 2;  // U+0080 to U+009F
+  const bool ends_line = at(0) == 0xe2 && at(1) == 0x80 && (at(2) == 0xa8 || at(2) == 0xa9);
+  const bool orders_bytes = at(0) == 0xef && at(1) == 0xbb && at(2) == 0xbf;
+  const bool is_none = at(0) == 0xef && at(1) == 0xbf && at(2) >= 0xbe;  // U+FFFE and U+FFFF
+  return ends_line || orders_bytes || is_none ? 3 : 0;
 }
 
-// A double-quoted JSON string is a YAML one too.
-std::string DoubleQuoted(std::string_view text) { return Serialize(Json(text)); }
+bool HasSpecial(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (SpecialAt(text.substr(i)) != 0) return true;
+  }
+  return false;
+}
+
+// A double-quoted JSON string is a YAML one too, but for some characters beyond ASCII.
+std::string DoubleQuoted(std::string_view text) {
+  const std::string json = Serialize(Json(text));
+  std::string quoted;
+  for (size_t i = 0; i < json.size();) {
+    const size_t length = SpecialAt(std::string_view(json).substr(i));
+    if (length == 0) {
+      quoted += json[i++];
+      continue;
+    }
+    const auto at = [&](size_t k) { return static_cast<uint8_t>(json[i + k]); };
+    const uint32_t code = length == 1 ? at(0)
+                          : length == 2
+                              ? (at(0) & 0x1fU) << 6 | (at(1) & 0x3fU)
+                              : (at(0) & 0xfU) << 12 | (at(1) & 0x3fU) << 6 | (at(2) & 0x3fU);
+    fmt::format_to(std::back_inserter(quoted), "\\u{:04x}", code);
+    i += length;
+  }
+  return quoted;
+}
 
 std::string SingleQuoted(std::string_view text) {
   std::string quoted = "'";
@@ -51,12 +83,7 @@ std::string SingleQuoted(std::string_view text) {
 
 // On one line.
 std::string InlineString(std::string_view text) {
-  const bool special = std::any_of(text.begin(), text.end(), IsControl) ||
-                       text.find('\n') != std::string_view::npos ||
-                       text.find("\xef\xbb\xbf") != std::string_view::npos ||
-                       text.find("\xc2\x85") != std::string_view::npos ||
-                       text.find("\xe2\x80\xa8") != std::string_view::npos ||
-                       text.find("\xe2\x80\xa9") != std::string_view::npos;
+  const bool special = HasSpecial(text) || text.find('\n') != std::string_view::npos;
   if (special || LooksTyped(text)) return DoubleQuoted(text);
   return HasIndicators(text) ? SingleQuoted(text) : std::string(text);
 }
@@ -64,8 +91,7 @@ std::string InlineString(std::string_view text) {
 // Text of several lines reads best as a literal block, where that can hold it.
 bool FitsLiteral(std::string_view text) {
   return text.find('\n') != std::string_view::npos && text.front() != '\n' && text.front() != ' ' &&
-         std::none_of(text.begin(), text.end(), IsControl) &&
-         text.find(" \n") == std::string_view::npos && !text.ends_with(' ');
+         !HasSpecial(text) && text.find(" \n") == std::string_view::npos && !text.ends_with(' ');
 }
 
 class Printer {
@@ -95,8 +121,7 @@ class Printer {
     for (const auto& member : object) {
       if (!first) out_.append(indent, ' ');
       first = false;
-      out_ += InlineString(member.key());
-      out_ += ':';
+      Key(member.key(), indent);
       const Json& value = member.value();
       if (!IsBlock(value)) {
         out_ += ' ';
@@ -109,6 +134,16 @@ class Printer {
       out_.append(inner, ' ');
       Value(value, inner);
     }
+  }
+
+  // Readers find out within so many characters whether something is a key, unless they are told.
+  void Key(std::string_view key, size_t indent) {
+    constexpr size_t kMostUntold = 128;
+    const bool is_told = key.size() > kMostUntold;
+    if (is_told) out_ += "? ";
+    out_ += InlineString(key);
+    if (is_told) out_.append(1, '\n').append(indent, ' ');
+    out_ += ':';
   }
 
   void List(const json::array& array, size_t indent) {

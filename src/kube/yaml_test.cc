@@ -14,6 +14,12 @@ struct Case {
   const char* json;
 };
 
+TEST(Yaml, EscapesAreCharacters) {
+  EXPECT_EQ(ParseYaml(R"("\N\_\L\P\x41\u00e9\U0001f600")").value(),
+            Json("\u0085\u00a0\u2028\u2029A\u00e9\U0001f600"));
+  EXPECT_FALSE(ParseYaml(R"("\ud800")").ok());
+}
+
 TEST(Yaml, ResolvesScalarsAsKubernetesDoes) {
   const Case cases[] = {
       {"a", R"("a")"},
@@ -153,10 +159,13 @@ TEST(Yaml, ErrorsNameThePlace) {
       {"a: 1\nb: \x04 c", "2:4: control characters are not allowed"},
       {"a: \xff\n", "1:1: the text is not UTF-8"},
       {"a: 'open", "1:9: a quoted text is not closed"},
-      {"a: 'open\n", "2:1: a quoted text is not closed"},
-      {"a: \"open\nb: c\n", "3:"},
-      {"- a\nb: c\n", "2:1: this does not belong to what stands above it"},
-      {"---\n- a\nb: c\n", "3:1: this does not belong to what stands above it"},
+      {"a: 'open\n", "1:9: a quoted text is not closed"},
+      {"a: \"open\nb: c\n", "2:5: a quoted text is not closed"},
+      {"- a\nb: c\n", "2:1: did not find expected '-' indicator"},
+      {"---\n- a\nb: c\n", "3:1: did not find expected '-' indicator"},
+      {"a\n- b: c\n", "2:4: mapping values are not allowed"},
+      {"[a]\nb\n", "2:1: did not find expected <document start>"},
+      {"a: &x 1\nb: &x [*x]\n", "2:8: an alias may not refer to what contains it"},
       {std::string(65, '[') + std::string(65, ']'), "1:65: nested deeper than 64 levels"},
   };
   for (const auto& [yaml, error] : cases) {
@@ -185,6 +194,49 @@ TEST(Yaml, AliasesAreBounded) {
   std::string deep = "a0: &a0 [[[[[[[[1]]]]]]]]\n";
   for (int i = 1; i < 20; ++i) deep += fmt::format("a{0}: &a{0} [[[[*a{1}]]]]\n", i, i - 1);
   EXPECT_THAT(std::string(Message(ParseYaml(deep).status())), HasSubstr("nested deeper"));
+}
+
+// What is small in the text must not become large in memory.
+TEST(Yaml, CopiesAreBounded) {
+  const std::string text(1 << 20, 'x');
+  const auto with_aliases = [&](int count) {
+    std::string yaml = "a: &a " + text + "\nb:\n";
+    for (int i = 0; i < count; ++i) yaml += "- *a\n";
+    return yaml;
+  };
+  EXPECT_TRUE(ParseYaml(with_aliases(3)).ok());
+  EXPECT_THAT(std::string(Message(ParseYaml(with_aliases(4)).status())),
+              HasSubstr("too many aliases"));
+
+  std::string nested;
+  for (int i = 0; i < 60; ++i) nested += fmt::format("&a{} [", i);
+  for (int i = 0; i < 10'000; ++i) nested += "1,";
+  nested += std::string(60, ']');
+  EXPECT_THAT(std::string(Message(ParseYaml(nested).status())), HasSubstr("too much has anchors"));
+}
+
+// Each of these takes the parser time that grows with more than the text.
+TEST(Yaml, WhatTheParserIsSlowAtIsBounded) {
+  std::string directives;
+  for (int i = 0; i < 100; ++i) directives += fmt::format("%TAG !a{}! x\n", i);
+  EXPECT_TRUE(ParseYaml(directives + "--- 1\n").ok());
+  for (const char* end : {"\n", "\r", "\u0085", "\u2028", "\u2029"}) {
+    EXPECT_THAT(std::string(Message(ParseYaml(end + directives + "%TAG !a! x\n--- 1\n").status())),
+                HasSubstr("too many directives"));
+  }
+  std::string text = "a: |\n";
+  for (int i = 0; i < 1000; ++i) text += " %TAG\n";
+  EXPECT_TRUE(ParseYaml(text).ok()) << "in a text it is none";
+
+  const auto flow = [](size_t depth, int values) {
+    std::string yaml = "a: " + std::string(depth, '[');
+    for (int i = 0; i < values; ++i) yaml += "1,";
+    return yaml + std::string(depth, ']') + "\n";
+  };
+  EXPECT_TRUE(ParseYaml(flow(1, 100'000)).ok());
+  EXPECT_TRUE(ParseYaml(flow(60, 10'000)).ok());
+  EXPECT_THAT(std::string(Message(ParseYaml(flow(60, 100'000)).status())),
+              HasSubstr("too much inside [ and {"));
 }
 
 TEST(Yaml, PrintsAsKubectlDoes) {
@@ -255,9 +307,21 @@ TEST(Yaml, QuotesWhereItMust) {
   }
 }
 
+TEST(Yaml, LongKeysReadTheSame) {
+  const std::string key(2000, 'k');
+  for (const char* value :
+       {"1", "\"text\"", "{\"a\":{\"b\":[1]}}", "[1,[2],{\"a\":\"b\"}]", "[]"}) {
+    const Json map = json::object{{key, *ParseJson(value)}, {"after", 1}};
+    const Json document{{"a", map}, {"b", {map, 1}}};
+    const StatusOr<Json> read = ParseYaml(ToYaml(document));
+    ASSERT_TRUE(read.ok()) << read.status() << "\n" << ToYaml(document);
+    EXPECT_EQ(*read, document) << ToYaml(document);
+  }
+}
+
 TEST(Yaml, WhatIsPrintedReadsTheSame) {
   const Json document = ParseJson(R"({"a":{"b":[[[]],[{}],[{"c":[1,{"d":"e\nf\n"}]}]],"x: y":"#"},
-    "text":"line one\n  indented\n\nlast","list":["- a",": b","|","  \n ","é\nü"],"n":-5,"f":0.25,
+    "special":"a\u007f\u0085\u2028b\ufeff\uffff c","lines":"a\u2028\nb\n","text":"line one\n  indented\n\nlast","list":["- a",": b","|","  \n ","é\nü"],"n":-5,"f":0.25,
     "big":18446744073709551615,"e":1e30})")
                             .value();
   const StatusOr<Json> read = ParseYaml(ToYaml(document));

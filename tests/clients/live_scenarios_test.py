@@ -19,7 +19,7 @@ sys.path.insert(0, str(FOLDER))
 from harness.api import Api  # noqa: E402
 from run import LocalCluster  # noqa: E402
 
-DEADLINE_S = 60
+DEADLINE_S = 300
 PASSES = "name: passes\nwhen: [create: {kind: ConfigMap, metadata: {name: c}}]\n" \
          "then: [get: {kind: ConfigMap, name: c}]\n"
 WAITS = "name: waits\ngiven:\n" \

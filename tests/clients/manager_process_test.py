@@ -25,7 +25,7 @@ from harness.api import Api, register_kind  # noqa: E402
 from harness.kubectl import Kubectl  # noqa: E402
 from run import LocalCluster, debian_kubectl  # noqa: E402
 
-DEADLINE_S = 120
+DEADLINE_S = 300
 NAMESPACE = "koordinator-system"
 MUTATING = "koordinator-mutating-webhook-configuration"
 SECRET = {"kind": "Secret", "apiVersion": "v1",
@@ -40,6 +40,20 @@ spec:
   labels: {koordinator.sh/priority-class: koord-batch}
 """
 
+POD_GROUP = """
+apiVersion: scheduling.sigs.k8s.io/v1alpha1
+kind: PodGroup
+metadata: {name: g, namespace: default}
+spec: {minMember: 2}
+"""
+QUOTA = """
+apiVersion: scheduling.sigs.k8s.io/v1alpha1
+kind: ElasticQuota
+metadata: {name: q, namespace: default}
+spec: {max: {cpu: "1"}}
+"""
+
+register_kind("ElasticQuota", "scheduling.sigs.k8s.io/v1alpha1", "elasticquotas", True)
 register_kind("MutatingWebhookConfiguration", "admissionregistration.k8s.io/v1",
               "mutatingwebhookconfigurations", False)
 
@@ -59,28 +73,31 @@ def pod(name, namespace="default"):
 class Manager:
     """A running koord-manager, called by its address: there is no network between pods here."""
 
-    def __init__(self, binary, directory, kubeconfig, webhook_port, arguments=()):
-        self.metrics, self.health = program.free_port(), program.free_port()
+    def __init__(self, binary, directory, cluster, webhook_port, arguments=()):
+        self.metrics, self.health, self.secure = (program.free_port() for _ in range(3))
+        self.token = cluster.admin_token()
         self.port = webhook_port
         self.log = directory / f"manager-{self.metrics}.log"
         environment = {**os.environ, "WEBHOOK_HOST": "127.0.0.1", "WEBHOOK_PORT": str(webhook_port),
                        "WEBHOOK_CERT_WRITER": "secret"}
         with open(self.log, "wb") as log:
             self.child = subprocess.Popen(
-                [binary, f"--kubeconfig={kubeconfig}", f"--metrics-addr=127.0.0.1:{self.metrics}",
-                 f"--health-probe-addr=127.0.0.1:{self.health}", *arguments],
+                [binary, f"--kubeconfig={cluster.kubeconfig}",
+                 f"--metrics-addr=127.0.0.1:{self.metrics}",
+                 f"--health-probe-addr=127.0.0.1:{self.health}", "--bind-address=127.0.0.1",
+                 f"--secure-port={self.secure}", *arguments],
                 env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def ready(self):
         return program.ask(self.health, "/readyz")[0] == 200
 
     def get(self, path):
-        return program.ask(self.metrics, path)[1]
+        return program.ask_securely(self.secure, path, self.token)[1]
 
     def post(self, path, body, ca):
         """(status, text) of a review that somebody sends."""
         trust = ssl.create_default_context(cadata=ca)
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=trust)
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=120, context=trust)
         connection.request("POST", path, body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -115,8 +132,7 @@ class ManagerProcess(unittest.TestCase):
         self.kubectl.run(["apply", "-f", "-"], input=PROFILE).succeeds()
 
     def start(self, *arguments):
-        started = Manager(self.manager, self.directory, self.cluster.kubeconfig, self.port,
-                          arguments)
+        started = Manager(self.manager, self.directory, self.cluster, self.port, arguments)
         self.addCleanup(started.end)
         return started
 
@@ -146,6 +162,14 @@ class ManagerProcess(unittest.TestCase):
         self.create("first").succeeds()
         self.assert_coloured("first")
         self.assertIn("koord_manager_webhook_webhook_duration_milliseconds", manager.get("/metrics"))
+        self.assertIn("quotaInfoMap", manager.get("/elasticQuota"))
+        for port in (manager.metrics, manager.health):
+            self.assertEqual(program.ask(port, "/metrics")[0], 403)
+            self.assertEqual(program.ask(port, "/elasticQuota")[0], 403)
+            self.assertEqual(program.ask(port, "/healthz")[0], 200)
+        self.assertEqual(program.ask_securely(manager.secure, "/metrics", "no-such-token")[0], 401)
+        for token in (manager.token, "no-such-token"):
+            self.assertNotIn(token, manager.log.read_text())
         # Gates that are off have no webhook, and every bundle is the authority in the Secret.
         names = {webhook["name"] for webhook in
                  self.api.get("MutatingWebhookConfiguration", MUTATING)["webhooks"]}
@@ -226,8 +250,7 @@ class LocalManager(unittest.TestCase):
                                                  ("--nodes", "2", *arguments)))
         self.api = Api(cluster.kubeconfig, self.directory)
         self.kubectl = Kubectl(debian_kubectl(), cluster.kubeconfig, self.directory)
-        # The server answers before all of the cluster is there.
-        wait_until(lambda: len(self.api.get("Node")["items"]) == 2, "the cluster is ready")
+        self.assertEqual(len(self.api.get("Node")["items"]), 2)
 
     def colour(self, name):
         """What a pod is made of by a profile that was there before it."""
@@ -235,6 +258,11 @@ class LocalManager(unittest.TestCase):
         applied.succeeds()
         self.kubectl.run(["create", "-f", "-"], input=pod(name)).succeeds()
         return self.api.get("Pod", name, "default")["metadata"]["labels"]
+
+    def colours(self):
+        """Whether the manager has heard of the profile: by a pod that is not really made."""
+        tried = self.api.try_create(json.loads(pod("trial")), {"dryRun": "All"})
+        return tried.has_status(201).json()["metadata"]["labels"].get("koordinator.sh/qosClass")
 
     def test_webhooks_are_called_over_https(self):
         self.up()
@@ -244,12 +272,41 @@ class LocalManager(unittest.TestCase):
                              "koordinator-webhook-service")
             self.assertIn("BEGIN CERTIFICATE",
                           base64.b64decode(webhook["clientConfig"]["caBundle"]).decode())
+        self.kubectl.run(["apply", "-f", "-"], input=PROFILE).succeeds()
+        self.assertEqual(wait_until(self.colours, "the profile is known"), "BE")
         self.assertEqual(self.colour("p").get("koordinator.sh/qosClass"), "BE")
         pinned = json.loads(pod("pinned"))
         pinned["metadata"]["annotations"] = {"scheduling.koordinator.sh/resource-status": "{}"}
         refused = self.kubectl.run(["create", "-f", "-"], input=json.dumps(pinned))
         refused.exits(1)
         self.assertIn('only the scheduler may set it, not user "kubernetes-admin"', refused.stderr)
+
+    def test_what_has_no_effect_is_said(self):
+        self.up()
+        gang = json.loads(pod("gang"))
+        gang["metadata"]["labels"]["pod-group.scheduling.sigs.k8s.io/name"] = "g"
+        made = self.kubectl.run(["create", "-f", "-"], input=json.dumps(gang))
+        made.succeeds()
+        group = self.kubectl.run(["create", "-f", "-"], input=POD_GROUP)
+        group.succeeds()
+        for words in (made.stderr, group.stderr):
+            self.assertIn("Warning: ", words)
+            self.assertIn("has no effect in this version", words)
+
+    def test_only_the_api_server_charges_quotas(self):
+        """Its certificate is asked for and shown: otherwise no pod could be created."""
+        self.up("--manager-flag=--feature-gates=EnableQuotaAdmission=true")
+        self.kubectl.run(["create", "-f", "-"], input=QUOTA).succeeds()
+        charged = json.loads(pod("charged"))
+        charged["metadata"]["labels"]["quota.scheduling.koordinator.sh/name"] = "q"
+        self.kubectl.run(["create", "-f", "-"], input=json.dumps(charged)).succeeds()
+        annotations = self.api.get("ElasticQuota", "q", "default")["metadata"]["annotations"]
+        self.assertEqual(json.loads(annotations["quota.scheduling.koordinator.sh/child-request"]),
+                         {"cpu": "500m"})
+        self.kubectl.run(["delete", "pod", "charged"]).succeeds()
+        wait_until(lambda: json.loads(
+            self.api.get("ElasticQuota", "q", "default")["metadata"]["annotations"]
+            ["quota.scheduling.koordinator.sh/child-request"]) == {"cpu": "0"}, "it is given back")
 
     def test_flags_are_passed_on(self):
         self.up("--manager-flag=--feature-gates=PodMutatingWebhook=false",

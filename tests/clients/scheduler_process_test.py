@@ -21,11 +21,11 @@ from harness import program  # noqa: E402
 from harness.api import Api  # noqa: E402
 from run import LocalCluster  # noqa: E402
 
-DEADLINE_S = 120
+DEADLINE_S = 300
 PODS = 400
 NAMESPACE = "koordinator-system"
-# Short, so that a fail-over takes seconds.
-ELECTION = ["--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s",
+# A fail-over takes seconds, and a busy machine does not make a leader late.
+ELECTION = ["--leader-elect-lease-duration=20s", "--leader-elect-renew-deadline=15s",
             "--leader-elect-retry-period=200ms"]
 
 
@@ -37,29 +37,31 @@ def pod(name, cpu="100m", more=None, **spec):
 
 
 def wait_until(condition, what):
-    program.wait_until(condition, what, DEADLINE_S)
+    return program.wait_until(condition, what, DEADLINE_S)[0]
 
 
 class Scheduler:
     """A running koord-scheduler."""
 
-    def __init__(self, binary, directory, kubeconfig, arguments=()):
-        self.port = program.free_port()
+    def __init__(self, binary, directory, cluster, arguments=()):
+        self.port, self.secure_port = program.free_port(), program.free_port()
+        self.token = cluster.admin_token()
         self.log = directory / f"scheduler-{self.port}.log"
         with open(self.log, "wb") as log:
             self.child = subprocess.Popen(
-                [binary, f"--kubeconfig={kubeconfig}", f"--port={self.port}", "--secure-port=0",
-                 "--address=127.0.0.1", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2",
+                [binary, f"--kubeconfig={cluster.kubeconfig}", f"--port={self.port}",
+                 f"--secure-port={self.secure_port}", "--address=127.0.0.1",
+                 "--bind-address=127.0.0.1", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2",
                  *ELECTION, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def get(self, path, method="GET", body=None):
-        return program.ask(self.port, path, method, body)
+        return program.ask_securely(self.secure_port, path, self.token, method, body)
 
     def leads(self):
         return "leader_election_master_status{name=\"koord-scheduler\"} 1" in self.get("/metrics")[1]
 
     def ready(self):
-        return self.get("/readyz")[0] == 200
+        return program.ask(self.port, "/readyz")[0] == 200
 
     def end(self):
         if self.child.poll() is None:
@@ -81,7 +83,7 @@ class SchedulerProcess(unittest.TestCase):
         self.assertIn(self.api.try_create(namespace).status, (201, 409))
 
     def start(self, *arguments):
-        started = Scheduler(self.scheduler, self.directory, self.cluster.kubeconfig, arguments)
+        started = Scheduler(self.scheduler, self.directory, self.cluster, arguments)
         self.addCleanup(started.end)
         return started
 
@@ -107,12 +109,14 @@ class SchedulerProcess(unittest.TestCase):
         wait_until(lambda: explained().get("queue", {}).get("pool") == "unschedulable",
                    "the other one waits")
         self.assertEqual(len(explained()["nearestMisses"]), 5)
-        bound = [line for line in scheduler.get("/metrics")[1].splitlines()
-                 if line.startswith("scheduler_schedule_attempts_total{")
-                 and 'result="scheduled"' in line]
-        self.assertEqual([line.split()[-1] for line in bound], ["1"])
+
+        def scheduled():
+            return [line.split()[-1] for line in scheduler.get("/metrics")[1].splitlines()
+                    if line.startswith("scheduler_schedule_attempts_total{")
+                    and 'result="scheduled"' in line]
+        wait_until(lambda: scheduled() == ["1"], "the attempt is counted")
         self.assertEqual(json.loads(scheduler.get("/configz")[1])["componentconfig"]
-                         ["leaderElection"]["leaseDuration"], "4s")
+                         ["leaderElection"]["leaseDuration"], "20s")
         self.assertEqual(scheduler.get("/debug/flags/f", "PUT", "true"),
                          (200, "successfully set debugFilterFailure to true\n"))
 
@@ -122,11 +126,84 @@ class SchedulerProcess(unittest.TestCase):
         lease = self.api.get("Lease", "koord-scheduler", NAMESPACE)
         self.assertFalse(lease["spec"].get("holderIdentity"), "it is handed back")
 
+    def test_strangers_learn_of_its_health_alone(self):
+        scheduler = self.start()
+        wait_until(scheduler.leads, "it leads")
+        for path, method in (("/metrics", "GET"), ("/apis/v1/__services__", "GET"),
+                             ("/configz", "GET"), ("/debug/flags/v", "PUT")):
+            plain = program.ask(scheduler.port, path, method, "9" if method == "PUT" else None)
+            self.assertEqual(plain[0], 403, path)
+            self.assertIn(f"port {scheduler.secure_port}", plain[1])
+            wrong = program.ask_securely(scheduler.secure_port, path, "no-such-token", method)
+            self.assertEqual(wrong[0], 401, path)
+        self.assertEqual(program.ask(scheduler.port, "/healthz"), (200, "ok"))
+        self.assertNotIn(scheduler.token, scheduler.log.read_text())
+        self.assertNotIn("no-such-token", scheduler.log.read_text())
+
+        opened = self.start("--metrics-without-login")
+        wait_until(opened.ready, "it is ready")
+        self.assertIn("process_cpu_seconds_total", program.ask(opened.port, "/metrics")[1])
+        self.assertEqual(program.ask(opened.port, "/configz")[0], 403)
+
+    def test_explain_asks_a_scheduler_outside_of_the_cluster(self):
+        scheduler = self.start()
+        secure = scheduler.secure_port
+        wait_until(lambda: scheduler.ready() and scheduler.leads(), "it leads")
+        self.api.create(pod("huge", cpu="1000"))
+
+        def explain(*arguments):
+            return subprocess.run(
+                [self.koord, "explain", "pod", "default/huge", "--kubeconfig",
+                 self.cluster.kubeconfig, *arguments],
+                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        lost = explain()
+        self.assertNotEqual(lost.returncode, 0)
+        self.assertIn("koord-scheduler runs outside of the cluster", lost.stderr)
+        self.assertIn("--scheduler https://", lost.stderr)
+
+        there = ("--scheduler", f"https://127.0.0.1:{secure}")
+        unchecked = explain(*there)
+        self.assertNotEqual(unchecked.returncode, 0, "the cluster does not vouch for it")
+        self.assertIn(f"does not answer at https://127.0.0.1:{secure}", unchecked.stderr)
+        trusted = (*there, "--scheduler-insecure-skip-tls-verify")
+        wait_until(lambda: "unschedulable" in explain(*trusted).stdout, "the pod waits")
+        told = explain(*trusted)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("Smallest change\n  lower the cpu request to ", told.stdout)
+
+    def test_status_tells_what_is_left_out(self):
+        config = self.directory / "scheduler.yaml"
+        config.write_text("""apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: koord-scheduler
+  plugins: {multiPoint: {enabled: [{name: NodeDeclaredFeatures}]}}
+""")
+        scheduler = self.start(f"--config={config}", "--feature-gates=MemoryQoS=true",
+                               "--leader-elect=true")
+        wait_until(scheduler.ready, "it is ready")
+
+        def status(*arguments):
+            return subprocess.run(
+                [self.koord, "status", "--kubeconfig", self.cluster.kubeconfig, *arguments],
+                text=True, stdout=subprocess.PIPE, timeout=DEADLINE_S, check=True).stdout
+        there = ("--scheduler", f"https://127.0.0.1:{scheduler.secure_port}",
+                 "--scheduler-insecure-skip-tls-verify")
+        shown = status(*there)
+        self.assertIn("settings of koord-scheduler: feature gate MemoryQoS=true has no effect", shown)
+        self.assertRegex(shown, "settings of koord-scheduler: .* runs without plugins that are not "
+                                "built in: NodeDeclaredFeatures\n")
+        self.assertNotIn("koord-manager", shown, "all is as it was asked to be")
+        known = json.loads(status(*there, "-o", "json"))["settingProblems"]
+        self.assertEqual((len(known["koord-scheduler"]), known["koord-manager"]), (2, []))
+        self.assertIn("settings of koord-scheduler are unknown: ", status())
+        self.assertIsNone(json.loads(status("-o", "json"))["settingProblems"]["koord-scheduler"])
+
     def test_another_takes_over_when_the_leader_is_killed(self):
         replicas = [self.start(), self.start()]
         wait_until(lambda: any(r.leads() for r in replicas) and all(r.ready() for r in replicas),
                    "one leads and both know the cluster")
-        leader = next(r for r in replicas if r.leads())
+        leader = wait_until(lambda: next((r for r in replicas if r.leads()), None), "one leads")
         standby = next(r for r in replicas if r is not leader)
         self.assertEqual(standby.get("/apis/v1/__services__"),
                          (503, '{"message":"the instance is not leader"}'))
@@ -150,7 +227,7 @@ class SchedulerProcess(unittest.TestCase):
                 leader.child.send_signal(signal.SIGKILL)
         self.assertTrue(done.wait(DEADLINE_S))
         wait_until(lambda: len(self.bound()) == PODS, "all pods are bound")
-        self.assertTrue(standby.leads())
+        wait_until(standby.leads, "the other one leads")
         self.assertEqual({name: nodes for name, nodes in seen.items() if len(nodes) != 1}, {})
         self.assertEqual(len(seen), PODS)
         standby.child.send_signal(signal.SIGTERM)
@@ -177,6 +254,7 @@ class Explain(unittest.TestCase):
                 api = Api(cluster.kubeconfig, directory)
                 api.create(pod("small"))
                 api.create(pod("gpu", more={"example.com/gpu": "1"}))
+                api.create(pod("huge", cpu="1000"))
 
                 def run(*arguments):
                     return subprocess.run(
@@ -190,6 +268,12 @@ class Explain(unittest.TestCase):
                              "Nearest misses", "-0 lacks 1 example.com/gpu", "moved by: NodeAdd"):
                     self.assertIn(part, text)
                 self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), text)
+                # Nodes are full and would be too busy; the smallest change is one for both.
+                wait_until(lambda: "lacks" in run("default/huge").stdout
+                           and "cpu usage exceed threshold" in run("default/huge").stdout,
+                           "nodes report what they use")
+                self.assertRegex(run("default/huge").stdout,
+                                 r"Smallest change\n  lower the cpu request( and limit)? to \d+m?: ")
                 small = json.loads(run("default/small", "-o", "json").stdout)
                 self.assertEqual(small["decided"]["feasible"], 3)
                 self.assertIn("state: Bound", run("default/small", "-o", "yaml").stdout)

@@ -14,7 +14,7 @@ def ask(t, method, path, headers, body=None):
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     server = t.api.server
-    connection = http.client.HTTPSConnection(server.hostname, server.port, context=tls, timeout=30)
+    connection = http.client.HTTPSConnection(server.hostname, server.port, context=tls, timeout=300)
     connection.request(method, path, body and json.dumps(body),
                        {"Content-Type": "application/json", **headers})
     answer = connection.getresponse()

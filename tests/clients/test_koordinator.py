@@ -76,6 +76,27 @@ def kinds_are_explained(t):
                 f"KIND: <<\\s+>>{names['kind']}"))
 
 
+@test(only_on={"koord": "elsewhere v1 is there on request only"})
+def reservations_have_a_short_form(t):
+    component = KOORDINATOR_CRDS / "reservation-v1"
+    example = yaml.safe_load((component / "example.yaml").read_text())
+    example["metadata"]["name"] = t.name("short")
+    t.cleanup(t.kubectl, "delete", "reservation", "--ignore-not-found", t.name("short"))
+    t.kubectl("create", "-f", "-", input=example)
+    for version in ("v1", "v1alpha1"):
+        stored = t.kubectl("get", f"reservations.{version}.scheduling.koordinator.sh",
+                           t.name("short"), "-o", "json").json()
+        expect(stored["spec"], example["spec"], f"the reservation as {version}")
+
+
+@test
+def fields_are_described(t):
+    t.koordinator_kinds()
+    t.eventually(lambda: t.try_kubectl(
+        "explain", "nodeslos.spec.resourceUsedThresholdWithBE.cpuSuppressThresholdPercent",
+        "--api-version=slo.koordinator.sh/v1alpha1").succeeds().contains("65 where absent"))
+
+
 @test(only_on={"koord": "the local cluster installs them itself"})
 def the_local_cluster_has_them_all(t):
     t.kubectl("get", "crd", *(crd["metadata"]["name"] for crd in definitions()), "-o", "name")

@@ -4,7 +4,7 @@ from harness.check import ABSENT, expect
 from harness.objects import budget, node, pod, replica_set, workload
 from harness.registry import test
 
-DRAIN_FLAGS = ["--force", "--ignore-daemonsets", "--timeout=60s"]
+DRAIN_FLAGS = ["--force", "--ignore-daemonsets", "--timeout=300s"]
 
 
 def own_taints(t, name):
@@ -124,6 +124,6 @@ def drain_moves_replicas(t):
     t.running("a")
     t.create(replica_set("rs", replicas=1, run=True))
     t.eventually(lambda: t.get("Pod", "a")["metadata"].get("ownerReferences"), "its adoption")
-    t.kubectl("drain", name, "--timeout=60s").contains("pod/a evicted")
+    t.kubectl("drain", name, "--timeout=300s").contains("pod/a evicted")
     t.eventually(lambda: [p["spec"].get("nodeName") for p in t.list(
         "Pod", labelSelector="app=rs")] == [home], "a replica on another node")

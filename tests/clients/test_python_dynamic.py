@@ -119,7 +119,7 @@ def dynamic_watch(t):
     maps = dynamic(t).resources.get(api_version="v1", kind="ConfigMap")
     t.create(config_map("a", labels={"w": ""}))
     seen = []
-    for event in maps.watch(namespace=t.namespace, label_selector="w", timeout=30):
+    for event in maps.watch(namespace=t.namespace, label_selector="w", timeout=300):
         seen.append((event["type"], event["object"].metadata.name))
         if len(seen) == 1:
             t.api.delete(t.get("ConfigMap", "a"))

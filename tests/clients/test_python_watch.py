@@ -17,7 +17,7 @@ def stream(t, count, *arguments, **more):
     """The first `count` events of a watch of config maps, as (type, name)."""
     watch, seen = kubernetes.watch.Watch(), []
     for event in watch.stream(core(t).list_namespaced_config_map, t.namespace, *arguments,
-                              timeout_seconds=30, label_selector="w", **more):
+                              timeout_seconds=300, label_selector="w", **more):
         seen.append((event["type"], event["object"].metadata.name))
         if len(seen) == count:
             watch.stop()
@@ -52,7 +52,7 @@ def without_a_version_what_is_there_comes_first(t):
 def resumes_where_it_stopped(t):
     t.create(watched("a"))
     watch = kubernetes.watch.Watch()
-    for event in watch.stream(core(t).list_namespaced_config_map, t.namespace, timeout_seconds=30,
+    for event in watch.stream(core(t).list_namespaced_config_map, t.namespace, timeout_seconds=300,
                               label_selector="w"):
         version = event["object"].metadata.resource_version
         watch.stop()
@@ -72,7 +72,7 @@ def sees_changes_as_they_happen(t):
 
     def follow():
         for event in kubernetes.watch.Watch().stream(
-                core(t).list_namespaced_pod, t.namespace, timeout_seconds=30):
+                core(t).list_namespaced_pod, t.namespace, timeout_seconds=300):
             with changed:
                 seen.append((event["type"], event["object"].status.phase))
                 changed.notify()
@@ -81,7 +81,7 @@ def sees_changes_as_they_happen(t):
 
     def wait_for(event):
         with changed:
-            assert changed.wait_for(lambda: event in seen, 20), seen
+            assert changed.wait_for(lambda: event in seen, 300), seen
 
     thread = threading.Thread(target=follow)
     thread.start()
@@ -111,7 +111,7 @@ def versions_only_grow(t):
     t.create(watched("a"), watched("b"))
     t.api.delete(t.get("ConfigMap", "a"))
     watch, versions = kubernetes.watch.Watch(), [int(version)]
-    for event in watch.stream(core(t).list_namespaced_config_map, t.namespace, timeout_seconds=30,
+    for event in watch.stream(core(t).list_namespaced_config_map, t.namespace, timeout_seconds=300,
                               label_selector="w", resource_version=version):
         versions.append(int(event["object"].metadata.resource_version))
         if event["type"] == "DELETED":
@@ -121,8 +121,9 @@ def versions_only_grow(t):
 
 @test(python=True)
 def a_version_that_is_no_longer_known(t):
-    """Kubernetes has forgotten its first versions; the local cluster, which remembers long,
-    answers the same to a version that it never gave out."""
+    """Kubernetes has mostly forgotten its first versions (not if its cache was filled before
+    anything was written); the local cluster, which remembers long, answers the same to a version
+    that it never gave out."""
     version = "1"
     if t.cluster == "koord":
         listed = core(t).list_namespaced_config_map(t.namespace)
@@ -131,7 +132,7 @@ def a_version_that_is_no_longer_known(t):
         events = list(kubernetes.watch.Watch().stream(
             core(t).list_namespaced_config_map, t.namespace, resource_version=version,
             timeout_seconds=5))
-        raise AssertionError(f"expected 410, got events: {events}")
+        assert t.cluster != "koord", f"expected 410, got events: {events}"
     except ApiException as error:
         assert error.status == 410 and error.reason.startswith("Expired: "), error
 
@@ -143,7 +144,7 @@ def custom_objects(t):
     t.create(widget("a", mode="a"))
     watch, seen = kubernetes.watch.Watch(), []
     for event in watch.stream(api.list_namespaced_custom_object, GROUP, "v1", t.namespace,
-                              "widgets", timeout_seconds=30):
+                              "widgets", timeout_seconds=300):
         seen.append((event["type"], event["object"]["metadata"]["name"]))
         if len(seen) == 1:
             t.patch("Widget", "a", {"spec": {"mode": "b"}})
@@ -158,7 +159,7 @@ def bookmarks_close_the_initial_state(t):
     t.create(watched("a"), watched("b"))
     events = t.api.watch(kind_path("ConfigMap", t.namespace), {
         "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan",
-        "allowWatchBookmarks": "true", "labelSelector": "w"}, timeout=30)
+        "allowWatchBookmarks": "true", "labelSelector": "w"}, timeout=300)
     first = [next(events) for _ in range(3)]
     assert [e["type"] for e in first] == ["ADDED", "ADDED", "BOOKMARK"], first
     expect(first[2]["object"], {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {

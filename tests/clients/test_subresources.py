@@ -1,9 +1,9 @@
 """Binding, eviction, scale and status, as schedulers and controllers use them."""
 
-from harness.api import kind_path
+from harness.api import MERGE_PATCH, STRATEGIC_PATCH, kind_path
 from harness.check import ABSENT, expect
 from harness.kubelet import READY
-from harness.objects import budget, deployment, pod, replica_set
+from harness.objects import budget, container, deployment, pod, replica_set
 from harness.registry import test
 from harness.widgets import widget
 
@@ -54,6 +54,19 @@ def a_pod_is_bound_once(t):
         bind(t, "p", node).rejects(
             409, 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to '
             'node "n1"', "Conflict")
+
+
+@test
+def a_binding_gives_the_pod_its_annotations_with_the_node(t):
+    t.create(pod("p", annotations={"example.com/kept": "a", "example.com/by": "nobody"}))
+    before = t.get("Pod", "p")["metadata"]["resourceVersion"]
+    bind(t, "p", "n1", annotations={"example.com/by": "me", "example.com/cpus": "0-3"})
+    # The first write after the pod's creation shows both: nobody sees one without the other.
+    first = next(t.api.watch(kind_path("Pod", t.namespace), {"resourceVersion": before}, 60))
+    expect(first["object"], {
+        "metadata": {"name": "p", "annotations": {
+            "example.com/kept": "a", "example.com/by": "me", "example.com/cpus": "0-3"}},
+        "spec": {"nodeName": "n1"}})
 
 
 @test
@@ -207,3 +220,96 @@ def strategic_status_of_a_pod_keeps_other_conditions(t):
                 subresource="status", content_type="application/strategic-merge-patch+json")
     kinds = {c["type"] for c in t.get("Pod", "p")["status"]["conditions"]}
     assert kinds >= {"example.com/One", "example.com/Two"}, kinds
+
+
+# What the author of a pod may not write, in every part of metadata that a patch can bring along.
+SMUGGLED = {
+    "labels": {"app": "y", "koordinator.sh/qosClass": "LSR"},
+    "annotations": {"scheduling.koordinator.sh/resource-status": '{"cpuset":"0-3"}',
+                    "scheduling.koordinator.sh/device-allocated": "{}"},
+    "finalizers": ["example.com/stay"],
+    "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}],
+}
+
+
+def sized_pod(t):
+    return t.create(pod("p", labels={"app": "x"}, containers=[
+        container(resources={"requests": {"cpu": "1", "memory": "1Gi"},
+                             "limits": {"cpu": "2", "memory": "2Gi"}})]))
+
+
+def patch_part(t, subresource, patch, content_type=STRATEGIC_PATCH):
+    path = kind_path("Pod", t.namespace, "p", subresource)
+    return t.api.request("PATCH", path, patch, content_type=content_type)
+
+
+def expect_metadata_kept(t):
+    expect(t.get("Pod", "p")["metadata"], {
+        "labels": lambda labels: labels == {"app": "x"}, "annotations": ABSENT,
+        "finalizers": ABSENT, "ownerReferences": ABSENT})
+
+
+@test
+def a_resize_changes_nothing_of_metadata(t):
+    sized_pod(t)
+    patch_part(t, "resize", {"metadata": SMUGGLED, "spec": {"containers": [
+        {"name": "app", "resources": {"requests": {"cpu": "1500m"}}}]}}).has_status(200)
+    expect_metadata_kept(t)
+    resources = t.get("Pod", "p")["spec"]["containers"][0]["resources"]
+    expect(resources, {"requests": {"cpu": "1500m", "memory": "1Gi"}})
+    patch_part(t, "resize", {"metadata": SMUGGLED}, content_type=MERGE_PATCH).has_status(200)
+    expect_metadata_kept(t)
+
+
+@test
+def ephemeral_containers_change_nothing_of_metadata(t):
+    sized_pod(t)
+    patch_part(t, "ephemeralcontainers", {"metadata": SMUGGLED, "spec": {
+        "nodeName": "n1", "ephemeralContainers": [container("debug")]}}).has_status(200)
+    expect_metadata_kept(t)
+    expect(t.get("Pod", "p")["spec"], {
+        "nodeName": ABSENT, "ephemeralContainers": [{"name": "debug"}]})
+    patch_part(t, "ephemeralcontainers", {"metadata": SMUGGLED},
+               content_type=MERGE_PATCH).has_status(200)
+    expect_metadata_kept(t)
+
+
+@test
+def the_status_of_a_pod_comes_with_labels_and_annotations(t):
+    """Of metadata they alone: webhooks that guard them have to look at this way, too."""
+    sized_pod(t)
+    patch_part(t, "status", {
+        "metadata": {"labels": {"a": "b"}, "annotations": {"example.com/c": "d"},
+                     "ownerReferences": SMUGGLED["ownerReferences"]},
+        "spec": {"nodeName": "n1"}, "status": {"message": "m"}}).has_status(200)
+    expect(t.get("Pod", "p"), {
+        "metadata": {"labels": {"app": "x", "a": "b"}, "annotations": {"example.com/c": "d"},
+                     "ownerReferences": ABSENT},
+        "spec": {"nodeName": ABSENT}, "status": {"message": "m"}})
+
+
+@test
+def resizes_that_are_refused(t):
+    sized_pod(t)
+    for containers in (
+            [container("new")],
+            [{"name": "app", "resources": {"requests": None, "limits": None}}],
+            [{"name": "app", "resources": {"limits": {"example.com/card": "1"},
+                                           "requests": {"example.com/card": "1"}}}],
+            [{"name": "app", "resources": {"requests": {"cpu": "2", "memory": "2Gi"}}}]):
+        patch_part(t, "resize", {"metadata": SMUGGLED, "spec": {"containers": containers}}).rejects(
+            422, reason="Invalid")
+    expect_metadata_kept(t)
+
+
+@test
+def ephemeral_containers_are_only_added(t):
+    sized_pod(t)
+    for name in ("one", "two"):
+        patch_part(t, "ephemeralcontainers",
+                   {"spec": {"ephemeralContainers": [container(name)]}}).has_status(200)
+    for containers in ([], [container("one", image="other.example.com/image"), container("two")]):
+        patch_part(t, "ephemeralcontainers", {"spec": {"ephemeralContainers": containers}},
+                   content_type=MERGE_PATCH).rejects(422, reason="Invalid")
+    names = {c["name"] for c in t.get("Pod", "p")["spec"]["ephemeralContainers"]}
+    assert names == {"one", "two"}, names

@@ -7,7 +7,7 @@ from harness.widgets import GROUP, widget
 
 def start_waiting(t, *arguments):
     """Returns once kubectl has seen that what it waits for is not so yet, and watches."""
-    wait = t.start_kubectl("wait", *arguments, "--timeout=60s", "-v=6")
+    wait = t.start_kubectl("wait", *arguments, "--timeout=300s", "-v=6")
     wait.wait_for("watch=true")
     return wait
 
@@ -21,7 +21,7 @@ def succeeded(wait, *printed):
 def for_a_condition_that_holds(t):
     t.run_pods()
     t.create(pod("a", run=True))
-    t.kubectl("wait", "pod/a", "--for=condition=Ready", "--timeout=60s").prints(
+    t.kubectl("wait", "pod/a", "--for=condition=Ready", "--timeout=300s").prints(
         "pod/a condition met")
 
 
@@ -40,7 +40,7 @@ def for_a_condition_with_a_value(t):
     t.widgets()
     t.create(widget("w", mode="a"))
     t.set_status("Widget", "w", {"conditions": [{"type": "Done", "status": "False"}]})
-    t.kubectl("wait", "widget/w", "--for=condition=Done=False", "--timeout=60s").prints(
+    t.kubectl("wait", "widget/w", "--for=condition=Done=False", "--timeout=300s").prints(
         f"widget.{GROUP}/w condition met")
 
 
@@ -79,7 +79,7 @@ def for_a_field(t):
 
 @test(since=31)
 def for_creation(t):
-    wait = t.start_kubectl("wait", "configmap/a", "--for=create", "--timeout=60s")
+    wait = t.start_kubectl("wait", "configmap/a", "--for=create", "--timeout=300s")
     t.create(config_map("a"))
     succeeded(wait, "configmap/a condition met")
 

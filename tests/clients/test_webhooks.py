@@ -4,7 +4,7 @@ import base64
 import re
 import threading
 
-from harness.api import kind_path
+from harness.api import MERGE_PATCH, kind_path
 from harness.check import ABSENT, expect
 from harness.objects import config_map, pod
 from harness.registry import test
@@ -51,7 +51,9 @@ def install(t, kind, *webhooks, suffix="w"):
 
 
 def reviews(t, name):
-    return [review["request"] for review in t.webhooks.reviews(path(t, name))]
+    """Without those of the ConfigMap that a controller puts into each namespace, at a time of its own."""
+    requests = [review["request"] for review in t.webhooks.reviews(path(t, name))]
+    return [request for request in requests if request.get("name") != "kube-root-ca.crt"]
 
 
 def add_label(key, value):
@@ -177,7 +179,7 @@ def a_webhook_that_takes_too_long(t):
     t.cleanup(done.set)
 
     def slow(request):
-        done.wait(30)
+        done.wait(300)
         return allow()
 
     install(t, "Validating", webhook(t, "slow", slow, timeoutSeconds=1),
@@ -207,6 +209,40 @@ def a_patch_that_does_not_apply(t):
         {"op": "remove", "path": "/data/none"})))
     t.api.try_create(config_map("a", {"x": "1"}, namespace=t.namespace)).rejects(
         500, reason="InternalError")
+
+
+@test
+def a_webhook_moves_nothing_to_another_namespace(t):
+    move = patch({"op": "replace", "path": "/metadata/namespace", "value": "kube-system"})
+    install(t, "Mutating", webhook(
+        t, "move", lambda request: move, operations=("CREATE", "UPDATE"),
+        objectSelector={"matchLabels": {"move": "yes"}}))
+    elsewhere = "the namespace of the provided object does not match the namespace sent on the request"
+    t.api.try_create(config_map(t.name("a"), labels={"move": "yes"}, namespace=t.namespace)).rejects(
+        400, elsewhere, "BadRequest")
+    t.create(config_map("b"))
+    t.api.request("PATCH", kind_path("ConfigMap", t.namespace, "b"), {
+        "metadata": {"labels": {"move": "yes"}}}, content_type=MERGE_PATCH).rejects(
+            400, elsewhere, "BadRequest")
+    assert not t.api.exists("ConfigMap", t.name("a"), "kube-system")
+
+
+@test
+def a_webhook_names_new_objects_only(t):
+    """Before an object is stored its name may change; afterwards it is what the object is known by."""
+    rename = patch({"op": "replace", "path": "/metadata/name", "value": "other"})
+    install(t, "Mutating", webhook(
+        t, "rename", lambda request: rename, operations=("CREATE", "UPDATE"),
+        objectSelector={"matchLabels": {"rename": "yes"}}))
+    t.create(config_map("old"))
+    t.api.request("PATCH", kind_path("ConfigMap", t.namespace, "old"), {
+        "metadata": {"labels": {"rename": "yes"}}}, content_type=MERGE_PATCH).rejects(
+            422, reason="Invalid")
+    assert not t.exists("ConfigMap", "other")
+    t.api.try_create(config_map("new", {"x": "1"}, labels={"rename": "yes"},
+                                namespace=t.namespace)).has_status(201)
+    assert not t.exists("ConfigMap", "new")
+    expect(t.get("ConfigMap", "other"), {"metadata": {"name": "other"}, "data": {"x": "1"}})
 
 
 @test

@@ -28,7 +28,7 @@ def images(t, label):
 def a_deployment_runs(t):
     t.run_pods()
     t.create(deployment("d", replicas=2, run=True))
-    t.kubectl("rollout", "status", "deployment/d", "--timeout=60s").contains(
+    t.kubectl("rollout", "status", "deployment/d", "--timeout=300s").contains(
         'deployment "d" successfully rolled out')
     t.kubectl("get", "deployment", "d", "--no-headers").prints("d  2/2  2  2  <<AGE>>")
     t.kubectl("get", "pods", "--no-headers").prints(
@@ -61,7 +61,7 @@ def rollout_to_a_new_image(t):
     t.create(deployment("d", replicas=2, run=True))
     available(t, "Deployment", "d", 2)
     t.kubectl("set", "image", "deployment/d", "app=example.com/i:2")
-    t.kubectl("rollout", "status", "deployment/d", "--timeout=60s").contains(
+    t.kubectl("rollout", "status", "deployment/d", "--timeout=300s").contains(
         'deployment "d" successfully rolled out')
     t.eventually(lambda: images(t, "app=d") == ["example.com/i:2"] * 2, "only new pods")
     revisions = sorted(rs["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
@@ -76,7 +76,7 @@ def history_and_undo(t):
     available(t, "Deployment", "d", 1)
     t.kubectl("set", "image", "deployment/d", "app=example.com/i:2")
     t.kubectl("annotate", "deployment/d", "kubernetes.io/change-cause=second")
-    t.kubectl("rollout", "status", "deployment/d", "--timeout=60s")
+    t.kubectl("rollout", "status", "deployment/d", "--timeout=300s")
     t.eventually(lambda: t.kubectl("rollout", "history", "deployment/d").prints("""
         deployment.apps/d<< ?>>
         REVISION  CHANGE-CAUSE
@@ -86,7 +86,7 @@ def history_and_undo(t):
     t.kubectl("rollout", "history", "deployment/d", "--revision=2").contains(
         "Image: <<\\s+>>example.com/i:2")
     t.kubectl("rollout", "undo", "deployment/d").prints("deployment.apps/d rolled back")
-    t.kubectl("rollout", "status", "deployment/d", "--timeout=60s")
+    t.kubectl("rollout", "status", "deployment/d", "--timeout=300s")
     t.eventually(lambda: images(t, "app=d") == ["registry.example.com/app:1"], "the first image")
     t.kubectl("rollout", "undo", "deployment/d", "--to-revision=2").prints(
         "deployment.apps/d rolled back")
@@ -100,7 +100,7 @@ def restart(t):
     available(t, "Deployment", "d", 1)
     before = {p["metadata"]["name"] for p in t.list("Pod")}
     t.kubectl("rollout", "restart", "deployment/d").prints("deployment.apps/d restarted")
-    t.kubectl("rollout", "status", "deployment/d", "--timeout=60s")
+    t.kubectl("rollout", "status", "deployment/d", "--timeout=300s")
     t.eventually(lambda: not before & {p["metadata"]["name"] for p in t.list("Pod")},
                  "the old pod to be gone")
 
@@ -160,7 +160,7 @@ def a_replica_set_replaces_what_is_deleted(t):
 def a_stateful_set_runs_in_order(t):
     t.run_pods()
     t.create(workload("StatefulSet", "s", {"app": "s"}, run=True, replicas=2, serviceName="s"))
-    t.kubectl("rollout", "status", "statefulset/s", "--timeout=60s")
+    t.kubectl("rollout", "status", "statefulset/s", "--timeout=300s")
     t.kubectl("get", "pods", "--no-headers").prints("""
         s-0  1/1  Running  0  <<AGE>>
         s-1  1/1  Running  0  <<AGE>>
@@ -188,7 +188,7 @@ def a_daemon_set_runs_on_matching_nodes(t):
     daemon = workload("DaemonSet", "ds", {"app": "ds"}, run=True)
     daemon["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
     t.create(daemon)
-    t.kubectl("rollout", "status", "daemonset/ds", "--timeout=60s").contains(
+    t.kubectl("rollout", "status", "daemonset/ds", "--timeout=300s").contains(
         'daemon set "ds" successfully rolled out')
     t.kubectl("get", "daemonset", "ds", "--no-headers").prints(
         f"ds  1  1  1  1  1  kubernetes.io/hostname={node}  <<AGE>>")
@@ -198,7 +198,7 @@ def a_daemon_set_runs_on_matching_nodes(t):
 def a_job_completes(t):
     t.run_pods()
     t.create(job("j", run=True, annotations={OUTCOME: "Succeeded"}, completions=2, parallelism=1))
-    t.kubectl("wait", "job/j", "--for=condition=complete", "--timeout=60s").prints(
+    t.kubectl("wait", "job/j", "--for=condition=complete", "--timeout=300s").prints(
         "job.batch/j condition met")
     t.kubectl("get", "job", "j", "--no-headers").prints("j  Complete  2/2  <<AGE>>  <<AGE>>")
     expect(t.get("Job", "j")["status"], {"succeeded": 2})
@@ -210,7 +210,7 @@ def a_job_completes(t):
 def a_job_fails(t):
     t.run_pods()
     t.create(job("j", run=True, annotations={OUTCOME: "Failed"}, backoffLimit=0))
-    t.kubectl("wait", "job/j", "--for=condition=failed", "--timeout=60s").prints(
+    t.kubectl("wait", "job/j", "--for=condition=failed", "--timeout=300s").prints(
         "job.batch/j condition met")
     conditions = {c["type"]: c for c in t.get("Job", "j")["status"]["conditions"]}
     expect(conditions["Failed"], {"status": "True", "reason": "BackoffLimitExceeded"})

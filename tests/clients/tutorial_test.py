@@ -23,7 +23,7 @@ sys.path.insert(0, str(FOLDER))
 
 from run import LocalCluster  # noqa: E402
 
-DEADLINE_S = 120
+DEADLINE_S = 300
 # As `make up` runs it.
 ARGUMENTS = ("--demo", "--speed", "240")
 

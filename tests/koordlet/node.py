@@ -37,6 +37,7 @@ class Koordlet:
         with open(self.log, "wb") as log:
             self.child = subprocess.Popen(
                 [program, f"--kubeconfig={kubeconfig}", f"--addr=127.0.0.1:{self.port}", "--v=2",
+                 "--secure-port=0", "--metrics-without-login",
                  "--pods-from-api-server", "--disable-query-kubelet-config", "--only-evict-by-api",
                  f"--feature-gates={GATES}", f"--var-run-root-dir={directory}/var-run",
                  f"--var-lib-kubelet-dir={directory}/kubelet", f"--tsdb-path={directory}/metrics",

@@ -29,6 +29,11 @@ def cgroup_seconds(directory):
     return int(read(ROOT / "cpuacct" / directory / "cpuacct.usage")) / 1e9
 
 
+def steps(first, last):
+    count = max(int((last - first) / STEP_S), 0)
+    return [first + i * STEP_S for i in range(count)] + [max(first, last)]
+
+
 class Usage:
     """Samples counters until it is closed."""
 
@@ -48,6 +53,12 @@ class Usage:
         """Average between two moments; `name` is "node" or one of the directories."""
         (t0, before), (t1, after) = self._at(begin), self._at(end)
         return (after[name] - before[name]) / max(t1 - t0, STEP_S)
+
+    def average(self, name, begins, ends):
+        """(smallest, largest) average over all spans that begin and end in these ranges."""
+        averages = [self.cores(name, begin, end)
+                    for begin in steps(*begins) for end in steps(*ends)]
+        return min(averages), max(averages)
 
     def memory(self, begin, end):
         """(smallest, largest) of the node's memory."""

@@ -7,7 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "clients"))
 
 from harness import program  # noqa: E402
 
-DEADLINE_S = 60
+DEADLINE_S = 300
 
 
 def wait_until(condition, what, deadline=DEADLINE_S):

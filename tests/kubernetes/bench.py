@@ -203,7 +203,7 @@ def deployed_configuration(cluster):
     cluster.kubectl("apply", "-f", REPOSITORY / "deploy" / "scheduler" / "config.yaml")
     config_map = cluster.read(f"/api/v1/namespaces/{NAMESPACE}/configmaps/koord-scheduler-config")
     path = cluster.directory / "koord-scheduler.config"
-    path.write_text(config_map["data"]["koord-scheduler.config"])
+    path.write_text(config_map["data"]["koord-scheduler-config"])
     return path
 
 

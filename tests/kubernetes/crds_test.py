@@ -11,8 +11,12 @@ import json
 import pathlib
 import sys
 
+import yaml
+
 from cluster import REPOSITORY, Cluster, ClusterError, exit_on_sigterm
 from report import Report
+
+RESERVATIONS = "scheduling.koordinator.sh"
 
 
 def apply_crd(cluster, path):
@@ -43,6 +47,29 @@ def kind_of(thing):
     return f"{thing['kind']}.{thing['apiVersion'].partition('/')[0]}"
 
 
+def served_versions(cluster, group):
+    """The preferred one first."""
+    served = cluster.read(f"/apis/{group}")
+    preferred = served["preferredVersion"]["version"]
+    others = [each["version"] for each in served["versions"] if each["version"] != preferred]
+    return [preferred, *others]
+
+
+def serve_reservations_as_v1(cluster, crds):
+    """By the component that users add: what is written in the short form is read by both names."""
+    if served_versions(cluster, RESERVATIONS) != ["v1alpha1"]:
+        raise ClusterError("v1 is served although nobody has asked for it")
+    name = f"reservations.{RESERVATIONS}"
+    component = crds / "reservation-v1"
+    patch = yaml.safe_load((component / "patch.yaml").read_text())
+    cluster.kubectl("patch", "crd", name, "--type=json", "-p", json.dumps(patch))
+    cluster.wait("v1", lambda: served_versions(cluster, RESERVATIONS) == ["v1", "v1alpha1"], 180)
+    for created in created_objects(cluster, component / "example.yaml"):
+        path = f"/apis/{RESERVATIONS}/v1alpha1/reservations/{created['metadata']['name']}"
+        if cluster.read(path)["spec"]["resources"] != created["spec"]["resources"]:
+            raise ClusterError(f"{path} has lost its short form")
+
+
 def served_kinds(cluster):
     crds = json.loads(cluster.kubectl("get", "customresourcedefinitions", "-o", "json").stdout)
     specs = [crd["spec"] for crd in crds["items"]]
@@ -60,6 +87,7 @@ def run(crds, report):
         kinds, seen = served_kinds(cluster), set()
         for path in examples:
             report.run(create_example, cluster, path, kinds, seen, name=f"examples/{path.name}")
+        report.run(serve_reservations_as_v1, cluster, crds)
         for kind in sorted(kinds - seen):
             report.skip(kind, "there is no example of it")
 

@@ -151,7 +151,8 @@ class Scheduler(Program):
         super().__init__(path, cluster, [*arguments, *more], name)
 
     def serving(self, port):
-        return ["--address=127.0.0.1", f"--port={port}", "--secure-port=0"]
+        return ["--address=127.0.0.1", f"--port={port}", "--secure-port=0",
+                "--metrics-without-login"]
 
 
 class Manager(Program):
@@ -166,7 +167,8 @@ class Manager(Program):
         return {**os.environ, "WEBHOOK_HOST": "127.0.0.1", "WEBHOOK_PORT": str(self.webhook_port)}
 
     def serving(self, port):
-        return [f"--metrics-addr=127.0.0.1:{port}", "--health-probe-addr=0"]
+        return [f"--metrics-addr=127.0.0.1:{port}", "--health-probe-addr=0", "--secure-port=0",
+                "--metrics-without-login"]
 
     def serves(self):
         return self.get("/metrics")[0] == 200
@@ -182,7 +184,7 @@ class Koordlet(Program):
         super().__init__(path, node.cluster, arguments)
 
     def serving(self, port):
-        return [f"--addr=127.0.0.1:{port}", f"--tsdb-path={self.node.directory}/metric-data",
+        return [f"--addr=127.0.0.1:{port}", "--secure-port=0", f"--tsdb-path={self.node.directory}/metric-data",
                 f"--prediction-checkpoint-filepath={self.node.directory}/checkpoints"]
 
     def command(self):

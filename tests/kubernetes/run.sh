@@ -77,6 +77,7 @@ lane() {
 }
 
 without_nodes() {
+  run chart "what the chart renders" tests/kubernetes/chart_test.py
   run crds "CRDs on Kubernetes" tests/kubernetes/crds_test.py
   # Debian's kubectl, the oldest that must work, is what `make test` takes.
   run clients-local "clients on the local cluster" tests/clients/run.py --koord "$bin/koord" \

@@ -1,7 +1,7 @@
-#include "component/program.h"
 #include "manager/config/manager_gates.h"
 #include "manager/program/manager_component.h"
 #include "manager/program/manager_options.h"
+#include "program/program.h"
 
 constexpr char kDescription[] =
     "koord-manager closes the loop of co-location: it turns what nodes really use into batch and "
@@ -10,9 +10,9 @@ constexpr char kDescription[] =
 
 int main(int argc, char** argv) {
   using namespace koord;
-  component::Program program("koord-manager", kDescription, manager::ManagerFeatureGates());
+  program::Program program("koord-manager", kDescription, manager::ManagerFeatureGates());
   const manager::ManagerOptions options(program);
-  return program.Run(argc, argv, [&](component::Environment& environment) {
+  return program.Run(argc, argv, [&](program::Environment& environment) {
     return std::make_unique<manager::ManagerComponent>(environment, options);
   });
 }

@@ -1,4 +1,4 @@
-#include "component/program.h"
+#include "program/program.h"
 #include "scheduler/config/scheduler_gates.h"
 #include "scheduler/program/scheduler_component.h"
 #include "scheduler/program/scheduler_options.h"
@@ -10,9 +10,9 @@ constexpr char kDescription[] =
 
 int main(int argc, char** argv) {
   using namespace koord;
-  component::Program program("koord-scheduler", kDescription, scheduler::SchedulerFeatureGates());
+  program::Program program("koord-scheduler", kDescription, scheduler::SchedulerFeatureGates());
   const scheduler::SchedulerOptions options(program);
-  return program.Run(argc, argv, [&](component::Environment& environment) {
+  return program.Run(argc, argv, [&](program::Environment& environment) {
     return scheduler::SchedulerComponent::Make(environment, options);
   });
 }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/suggest.h"
-#include "cmd/koord/cli.h"
+#include "cli/cli.h"
 
 namespace koord::cli {
 namespace {

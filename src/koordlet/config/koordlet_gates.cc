@@ -15,7 +15,6 @@ constexpr FeatureGate kStrategiesAndCollectors[] = {
     {"BEMemoryEvict", FeatureStage::kAlpha, false},
     {"Accelerators", FeatureStage::kAlpha, false},
     {"CPICollector", FeatureStage::kAlpha, false},
-    {"Libpfm4", FeatureStage::kAlpha, false},
     {"PSICollector", FeatureStage::kAlpha, false},
     {"SystemConfig", FeatureStage::kAlpha, false},
     {"BlkIOReconcile", FeatureStage::kAlpha, false},
@@ -31,7 +30,6 @@ constexpr FeatureGate kStrategiesAndCollectors[] = {
     {"CPUAllocatableEvict", FeatureStage::kAlpha, false},
     {"MemoryAllocatableEvict", FeatureStage::kAlpha, false},
     {"PerCPUMetric", FeatureStage::kAlpha, false},
-    {"NodeMetricPromMetrics", FeatureStage::kAlpha, false},
 };
 
 constexpr FeatureGate kHooks[] = {
@@ -48,8 +46,16 @@ constexpr FeatureGate kHooks[] = {
     {"OOMScoreAdj", FeatureStage::kAlpha, false},
 };
 
+// What nothing reads: setting one of these is said to have no effect.
+constexpr FeatureGate kIdle[] = {
+    {"Libpfm4", FeatureStage::kAlpha, false},
+    {"NodeMetricPromMetrics", FeatureStage::kAlpha, false},
+};
+
 }  // namespace
 
-FeatureGates KoordletFeatureGates() { return FeatureGates({kStrategiesAndCollectors, kHooks}); }
+FeatureGates KoordletFeatureGates() {
+  return FeatureGates({kStrategiesAndCollectors, kHooks}, {kIdle});
+}
 
 }  // namespace koord::koordlet

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 #include "base/strings.h"
 #include "koordlet/host/cgroups.h"
 #include "koordlet/host/kernel_text.h"
@@ -154,7 +154,7 @@ Status DesiredValue::ParseMemory(std::string_view value, int64_t page_size) {
 }
 
 Status DesiredValue::ParseCpus(std::string_view value) {
-  ASSIGN_OR_RETURN(cpus_, ParseCpuList(value));
+  ASSIGN_OR_RETURN(cpus_, CpuSet::Parse(value));
   if (cpus_.empty()) return InvalidArgument("{} cannot be empty: expected CPUs", name());
   text_ = value;
   return absl::OkStatus();
@@ -225,7 +225,7 @@ bool DesiredValue::Matches(std::string_view current) const {
       return limit->value() / page_size_ == limit_.value() / page_size_;
     }
     case Kind::kCpus: {
-      const auto cpus = ParseCpuList(Trim(current));
+      const auto cpus = CpuSet::Parse(Trim(current));
       return cpus.ok() && *cpus == cpus_;
     }
     case Kind::kDeviceNumber:
@@ -259,11 +259,9 @@ StatusOr<std::optional<std::string>> DesiredValue::Loosened(std::string_view cur
     ASSIGN_OR_RETURN(const Limit old, CurrentLimit(current));
     return limit_ > old ? std::optional(TextFor(current)) : std::nullopt;
   }
-  ASSIGN_OR_RETURN(const auto old, ParseCpuList(Trim(current)));
-  if (std::ranges::includes(old, cpus_)) return std::nullopt;
-  std::vector<int32_t> both;
-  std::ranges::set_union(old, cpus_, std::back_inserter(both));
-  return std::optional(FormatCpuList(both));
+  ASSIGN_OR_RETURN(const auto old, CpuSet::Parse(Trim(current)));
+  if (old.Includes(cpus_)) return std::nullopt;
+  return std::optional((old | cpus_).ToString());
 }
 
 }  // namespace koord::koordlet

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cpu_set.h"
 #include "base/status.h"
 #include "koordlet/host/cgroup_file.h"
 #include "koordlet/host/limit.h"
@@ -61,7 +62,7 @@ class DesiredValue {
   Kind kind_;
   Limit limit_ = Limit::Unlimited();  // of numbers, the number
   int64_t page_size_ = 1;
-  std::vector<int32_t> cpus_;
+  CpuSet cpus_;
   std::string text_;
   std::string device_;
 };

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 #include "base/random.h"
 #include "base/virtual_loop.h"
 #include "koordlet/executor/resource_executor.h"
@@ -41,13 +41,15 @@ Tree RandomTree(Random& random, const std::string& top) {
 // A value no broader than `parent`'s.
 std::string RandomWithin(Random& random, CgroupFile file, const std::string& parent) {
   if (file == CgroupFile::kCpuset) {
-    const std::vector<int32_t> from = ParseCpuList(parent).value();
-    std::vector<int32_t> cpus;
+    const CpuSet from = CpuSet::Parse(parent).value();
+    CpuSet cpus;
     for (const int32_t cpu : from) {
-      if (random.Chance(0.6)) cpus.push_back(cpu);
+      if (random.Chance(0.6)) cpus.Add(cpu);
     }
-    if (cpus.empty()) cpus.push_back(from[random.Below(from.size())]);
-    return FormatCpuList(cpus);
+    if (cpus.empty()) {
+      cpus.Add(*std::next(from.begin(), static_cast<ptrdiff_t>(random.Below(from.size()))));
+    }
+    return cpus.ToString();
   }
   if (parent == "-1" || parent == "max") {
     if (random.Chance(0.4)) return parent;
@@ -77,7 +79,7 @@ class LevelOrder : public ::testing::TestWithParam<std::tuple<CgroupVersion, Cgr
  protected:
   static bool IsWithin(CgroupFile file, const std::string& child, const std::string& parent) {
     if (file == CgroupFile::kCpuset) {
-      return std::ranges::includes(ParseCpuList(parent).value(), ParseCpuList(child).value());
+      return CpuSet::Parse(parent).value().Includes(CpuSet::Parse(child).value());
     }
     const auto limit = [](const std::string& text) {
       return ParseLimit(text.substr(0, text.find(' '))).value();
@@ -113,7 +115,7 @@ TEST_P(LevelOrder, NoChildHasMoreThanItsParent) {
       std::vector<std::vector<Update>> levels(3);
       for (size_t i = 0; i < tree.dirs.size(); ++i) {
         levels[tree.dirs[i].level].push_back(
-            {CgroupTarget{file, tree.dirs[i].path}, values[i], {}});
+            {CgroupTarget{file, CgroupDir::At(tree.dirs[i].path)}, values[i], {}});
       }
       // What version 2's kernel leaves empty means "as the parent": set it once.
       if (round == 0 && file == CgroupFile::kCpuset && version == CgroupVersion::kV2) {

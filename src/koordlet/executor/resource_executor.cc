@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/known_problems.h"
 #include "base/log.h"
 #include "base/string_map.h"
 #include "base/strings.h"
@@ -105,7 +106,8 @@ struct ResourceExecutor::State {
   Status Write(const Place& place, std::string_view old, std::string_view text,
                const Update& update);
   void Tell(std::string path, std::string_view old, std::string_view text);
-  void Complain(const Update& update, const Status& status);
+  // Logs what went wrong once, until it changes or the value could be set.
+  void Report(const Update& update, const Status& status);
 
   struct Entry {
     std::string value;
@@ -119,7 +121,7 @@ struct ResourceExecutor::State {
   metrics::Histograms* durations = nullptr;
   std::function<void(const WriteRecord&)> observer;
   StringMap<Entry> written;
-  StringMap<Entry> complaints;       // the last one about a file, so that it is logged once
+  KnownProblems problems;            // with files, by their keys
   StringMap<std::string> pretended;  // contents of files in a dry run, by shown path
   SteadyTime swept{};
   std::string key;
@@ -139,7 +141,7 @@ const std::string& ResourceExecutor::State::KeyOf(const Update& update) {
   if (const auto* cgroup = std::get_if<CgroupTarget>(&update.target)) {
     key += 'c';
     key += static_cast<char>(cgroup->file);
-    key += cgroup->dir;
+    key += cgroup->dir.path();
     if (HasLinePerDevice(cgroup->file)) {
       std::string_view value = update.value;
       key += '\0';
@@ -181,7 +183,6 @@ void ResourceExecutor::State::Sweep() {
   swept = now;
   const auto is_old = [now](const auto& entry) { return now - entry.second.at >= kEntryLife; };
   absl::erase_if(written, is_old);
-  absl::erase_if(complaints, is_old);
 }
 
 StatusOr<Outcome> ResourceExecutor::State::WriteIfDifferent(const Update& update) {
@@ -342,13 +343,12 @@ void ResourceExecutor::State::Tell(std::string path, std::string_view old, std::
   if (observer) observer({std::move(path), Shorten(old), Shorten(text)});
 }
 
-void ResourceExecutor::State::Complain(const Update& update, const Status& status) {
-  Entry& last = complaints[KeyOf(update)];
-  last.at = clock.Steady();
-  if (last.value == Message(status)) return;
-  last.value = Message(status);
+void ResourceExecutor::State::Report(const Update& update, const Status& status) {
+  const ProblemKey problem{.object = KeyOf(update), .kind = "write"};
+  if (status.ok()) return problems.Resolve(problem);
+  if (!problems.IsNew(problem, Message(status))) return;
   const auto* const cgroup = std::get_if<CgroupTarget>(&update.target);
-  LOG_WARNING("Failed to set a value", {"dir", cgroup != nullptr ? cgroup->dir : ""},
+  LOG_WARNING("Failed to set a value", {"dir", cgroup != nullptr ? cgroup->dir.path() : ""},
               {"value", update.value}, {"err", status});
 }
 
@@ -376,9 +376,7 @@ StatusOr<bool> ResourceExecutor::ApplyNow(const Update& update) {
 
 void ResourceExecutor::ApplyLevels(std::span<const std::vector<Update>> levels) {
   const auto apply = [this](const Update& update) {
-    if (const auto changed = ApplyNow(update); !changed.ok()) {
-      state_->Complain(update, changed.status());
-    }
+    state_->Report(update, ApplyNow(update).status());
   };
   std::vector<const Update*> to_tighten;
   for (const std::vector<Update>& level : levels) {
@@ -391,7 +389,7 @@ void ResourceExecutor::ApplyLevels(std::span<const std::vector<Update>> levels) 
       }
       const StatusOr<bool> loosened = state_->Loosen(*target, update);
       if (!loosened.ok()) {
-        state_->Complain(update, loosened.status());
+        state_->Report(update, loosened.status());
       } else if (*loosened) {
         to_tighten.push_back(&update);
       }

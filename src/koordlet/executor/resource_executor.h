@@ -17,7 +17,7 @@ namespace koord::koordlet {
 
 struct CgroupTarget {
   CgroupFile file;
-  std::string dir;
+  CgroupDir dir;
   bool operator==(const CgroupTarget&) const = default;
 };
 struct FileTarget {  // outside of cgroups: sysctls and the like

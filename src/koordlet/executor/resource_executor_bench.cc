@@ -25,7 +25,7 @@ struct Node {
     }
   }
 
-  void Add(size_t level, const std::string& dir) {
+  void Add(size_t level, const CgroupDir& dir) {
     for (const CgroupFile file : {CgroupFile::kMemoryMin, CgroupFile::kMemoryLow,
                                   CgroupFile::kMemoryHigh, CgroupFile::kMemoryOomGroup}) {
       levels[level].push_back({CgroupTarget{file, dir}, "0", {}});

@@ -34,10 +34,10 @@ struct Bed {
     });
   }
 
-  Update Of(CgroupFile file, std::string_view dir, std::string_view value) {
-    return {CgroupTarget{file, std::string(dir)}, std::string(value), {}};
+  Update Of(CgroupFile file, const CgroupDir& dir, std::string_view value) {
+    return {CgroupTarget{file, dir}, std::string(value), {}};
   }
-  bool Apply(CgroupFile file, std::string_view dir, std::string_view value) {
+  bool Apply(CgroupFile file, const CgroupDir& dir, std::string_view value) {
     return executor.Apply(Of(file, dir, value)).value();
   }
 
@@ -52,8 +52,8 @@ spec: {containers: [{name: main}]}
   ResourceExecutor executor;
   std::vector<std::string> writes;
   std::vector<std::string> paths;
-  const std::string pod_dir = machine.PodDir(*pod);
-  const std::string container_dir = machine.ContainerDir(*pod, "main");
+  const CgroupDir pod_dir = machine.PodDir(*pod);
+  const CgroupDir container_dir = machine.ContainerDir(*pod, "main");
 };
 
 constexpr TestHost::Options V1() {
@@ -74,7 +74,7 @@ TEST(ResourceExecutor, WritesWhatDiffersAndOnlyOnce) {
       << "two fields in the file, the same quota";
   EXPECT_THAT(bed.writes,
               ElementsAre("cpu.weight: 1 -> 39", "cpu.max: max 100000 -> 20000 100000"));
-  EXPECT_EQ(bed.paths.front(), "cgroup/" + bed.pod_dir + "/cpu.weight");
+  EXPECT_EQ(bed.paths.front(), "cgroup/" + bed.pod_dir.path() + "/cpu.weight");
 }
 
 TEST(ResourceExecutor, LooksAgainAfterAMinute) {
@@ -102,7 +102,7 @@ TEST(ResourceExecutor, DoesNotRereadAConvertedValueInPlace) {
   const Update shares = bed.Of(CgroupFile::kCpuShares, bed.pod_dir, "1024");
   ASSERT_TRUE(bed.executor.Apply(shares).value());
   int reads = 0;
-  bed.machine.cgroup().SetReader(bed.pod_dir + "/cpu.weight", [&reads] {
+  bed.machine.cgroup().SetReader(bed.pod_dir.path() + "/cpu.weight", [&reads] {
     ++reads;
     return std::string("39\n");
   });
@@ -112,14 +112,15 @@ TEST(ResourceExecutor, DoesNotRereadAConvertedValueInPlace) {
 
 TEST(ResourceExecutor, WhatIsMissingIsNoError) {
   Bed bed(V1());
-  EXPECT_FALSE(bed.Apply(CgroupFile::kCpuShares, "kubepods/besteffort/podgone", "1024"));
+  const CgroupDir gone = CgroupDir::At("kubepods/besteffort/podgone");
+  EXPECT_FALSE(bed.Apply(CgroupFile::kCpuShares, gone, "1024"));
   EXPECT_FALSE(bed.Apply(CgroupFile::kCpuBvt, bed.pod_dir, "2")) << "Anolis only";
   EXPECT_FALSE(bed.Apply(CgroupFile::kPageCacheLimitSize, bed.pod_dir, "1")) << "version 2 only";
   EXPECT_THAT(bed.writes, IsEmpty());
   EXPECT_THAT(bed.metrics.Text(), Not(HasSubstr("_count")));
 
-  bed.machine.cgroup_kernel().AddDirectory("kubepods/besteffort/podgone");
-  EXPECT_TRUE(bed.Apply(CgroupFile::kCpuShares, "kubepods/besteffort/podgone", "2"))
+  bed.machine.cgroup_kernel().AddDirectory(gone);
+  EXPECT_TRUE(bed.Apply(CgroupFile::kCpuShares, gone, "2"))
       << "what was not there is not remembered as done";
 }
 
@@ -297,17 +298,16 @@ TEST(ResourceExecutor, Vector21LeveledBatch) {
   apply("10000", "8000");
   EXPECT_THAT(bed.writes,
               ElementsAre("cpu.cfs_quota_us: -1 -> 8000", "cpu.cfs_quota_us: -1 -> 10000"));
-  EXPECT_THAT(bed.paths[0], HasSubstr(bed.container_dir)) << "shrinks upwards";
+  EXPECT_THAT(bed.paths[0], HasSubstr(bed.container_dir.path())) << "shrinks upwards";
   apply("-1", "-1");
   EXPECT_THAT(bed.writes,
               ElementsAre("cpu.cfs_quota_us: 10000 -> -1", "cpu.cfs_quota_us: 8000 -> -1"));
-  EXPECT_THAT(bed.paths[1], HasSubstr(bed.container_dir)) << "grows downwards";
+  EXPECT_THAT(bed.paths[1], HasSubstr(bed.container_dir.path())) << "grows downwards";
 }
 
 TEST(ResourceExecutor, LeveledCpusGoThroughTheUnion) {
   Bed bed(V1());
-  for (const std::string& dir :
-       {bed.container_dir, bed.machine.SandboxDir(*bed.pod), bed.pod_dir}) {
+  for (const CgroupDir& dir : {bed.container_dir, bed.machine.SandboxDir(*bed.pod), bed.pod_dir}) {
     bed.machine.Set(CgroupFile::kCpuset, dir, "2-3,6-7");
   }
   bed.machine.Set(CgroupFile::kCpuset, bed.machine.SandboxDir(*bed.pod), "3");
@@ -331,7 +331,7 @@ TEST(ResourceExecutor, AGarbledFileCostsOnlyItself) {
   const std::vector<std::vector<Update>> levels = {
       {bed.Of(CgroupFile::kCpuQuota, bed.pod_dir, "10000"),
        bed.Of(CgroupFile::kCpuShares, bed.pod_dir, "1024")},
-      {bed.Of(CgroupFile::kCpuQuota, "kubepods/besteffort/podgone/c", "8000"),
+      {bed.Of(CgroupFile::kCpuQuota, CgroupDir::At("kubepods/besteffort/podgone/c"), "8000"),
        bed.Of(CgroupFile::kCpuQuota, bed.container_dir, "8000")}};
   bed.executor.ApplyLevels(levels);
   bed.executor.ApplyLevels(levels);
@@ -340,6 +340,23 @@ TEST(ResourceExecutor, AGarbledFileCostsOnlyItself) {
   EXPECT_EQ(bed.machine.Get(CgroupFile::kCpuQuota, bed.container_dir), "8000");
   ASSERT_EQ(logged.size(), 1u) << "said once";
   EXPECT_THAT(logged[0], HasSubstr("podbatch"));
+}
+
+TEST(ResourceExecutor, AFileThatIsGarbledAgainIsReportedAgain) {
+  std::vector<std::string> logged;
+  log::SetSink([&](std::string_view line) { logged.emplace_back(line); });
+  Bed bed(V1());
+  const auto apply = [&bed](std::string_view before, std::string_view value) {
+    bed.machine.Set(CgroupFile::kCpuQuota, bed.pod_dir, before);
+    const std::vector<std::vector<Update>> levels = {
+        {bed.Of(CgroupFile::kCpuQuota, bed.pod_dir, std::string(value))}};
+    bed.executor.ApplyLevels(levels);
+  };
+  apply("garbage", "10000");
+  apply("20000", "10000");
+  apply("garbage", "5000");
+  log::SetSink(nullptr);
+  EXPECT_EQ(logged.size(), 2u);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class CpuHooks : public ::testing::TestWithParam<std::tuple<CgroupVersion, Cgrou
     options.host.anolis = true;
     return options;
   }
-  static Limit QuotaOf(HookNode& node, std::string_view dir) {
+  static Limit QuotaOf(HookNode& node, const CgroupDir& dir) {
     return node.machine.host().cgroups().ReadCpuQuota(dir).value();
   }
   static std::string Bvt(HookNode& node, std::string_view pod) {
@@ -248,14 +248,36 @@ spec:
   - {name: a, resources: {limits: {kubernetes.io/batch-cpu: 1000, kubernetes.io/batch-memory: 1Gi}}}
 )";
 
+TEST_P(CpuHooks, CpusThatNoMachineHasHarmNobodyEvenIfAuthorsAreTrusted) {
+  for (const char* cpus : {"2147483647", "0-2147483647", "8192", "0-1,99999999999999999999"}) {
+    HookNode::Options options = OnLayout();
+    options.hooks.trust.trust_pod_authors = true;
+    HookNode node(options);
+    node.AddPod(fmt::format(R"(
+metadata:
+  name: p
+  labels: {{koordinator.sh/qosClass: LSR}}
+  annotations: {{scheduling.koordinator.sh/resource-status: '{{"cpuset":"{}"}}'}}
+spec: {{containers: [{{name: a, resources: {{limits: {{cpu: 2, memory: 1Gi}}}}}}]}}
+)",
+                            cpus));
+    node.AddPod(kBatchPod);
+    node.Sync();
+    EXPECT_FALSE(QuotaOf(node, node.machine.PodDir(node.pod("be"))).unlimited()) << cpus;
+    for (const std::string& write : node.writes) {
+      EXPECT_EQ(write.find("cpuset"), std::string::npos) << write;
+    }
+  }
+}
+
 TEST_P(CpuHooks, Vector20BatchQuota) {
   HookNode node(OnLayout());
   node.AddPod(kBatchPod);
   node.Sync();
-  const std::string pod = node.machine.PodDir(node.pod("be"));
-  const std::string container = node.machine.ContainerDir(node.pod("be"), "a");
+  const CgroupDir pod = node.machine.PodDir(node.pod("be"));
+  const CgroupDir container = node.machine.ContainerDir(node.pod("be"), "a");
   const Cgroups& cgroups = node.machine.host().cgroups();
-  for (const std::string& dir : {pod, container}) {
+  for (const CgroupDir& dir : {pod, container}) {
     EXPECT_EQ(cgroups.ReadCpuShares(dir).value(), 2);
     EXPECT_EQ(QuotaOf(node, dir), Limit::Of(100000));
     EXPECT_EQ(cgroups.ReadMemoryLimit(dir).value(), Limit::Of(int64_t{1} << 30));
@@ -281,7 +303,7 @@ spec:
   - {name: sidecar}
 )");
   node.Sync();
-  const std::string pod = node.machine.PodDir(node.pod("be"));
+  const CgroupDir pod = node.machine.PodDir(node.pod("be"));
   EXPECT_TRUE(QuotaOf(node, pod).unlimited());
   EXPECT_EQ(QuotaOf(node, node.machine.ContainerDir(node.pod("be"), "a")), Limit::Of(100000));
   const int64_t shares = node.machine.host().cgroups().ReadCpuShares(pod).value();
@@ -291,17 +313,73 @@ spec:
 TEST_P(CpuHooks, HostileBatchAmountsStayInRange) {
   HookNode node(OnLayout());
   node.AddPod(R"(
-metadata:
-  name: be
-  labels: {koordinator.sh/qosClass: BE}
-  annotations:
-    node.koordinator.sh/extended-resource-spec: '{"containers":{"a":{"requests":{"kubernetes.io/batch-cpu":"9223372036854775807"},"limits":{"kubernetes.io/batch-cpu":"-5","kubernetes.io/batch-memory":"9E"}}}}'
-spec: {containers: [{name: a}]}
+metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
+spec:
+  containers:
+  - name: a
+    resources:
+      requests: {kubernetes.io/batch-cpu: 9223372036854775807}
+      limits: {kubernetes.io/batch-cpu: -5, kubernetes.io/batch-memory: 9E}
 )");
   node.Sync();
-  const std::string container = node.machine.ContainerDir(node.pod("be"), "a");
+  const CgroupDir container = node.machine.ContainerDir(node.pod("be"), "a");
   EXPECT_EQ(node.machine.host().cgroups().ReadCpuShares(container).value(), 262144);
   EXPECT_TRUE(QuotaOf(node, container).unlimited());
+}
+
+// Decision 6. What a runtime tells of a listed pod counts only as far as the pod may have it.
+TEST_P(CpuHooks, TheNodesPolicyMayBindServices) {
+  HookNode node(OnLayout());
+  node.AddPod(R"(
+metadata:
+  name: ls
+  labels: {koordinator.sh/qosClass: LS}
+  annotations: {scheduling.koordinator.sh/resource-status: '{"cpuset":"2-3"}'}
+spec: {containers: [{name: a, resources: {requests: {cpu: 2}, limits: {cpu: 2}}}]}
+)");
+  for (const bool binds : {false, true}) {
+    node.book.SetBounds({.cpus = {0, 1, 2, 3}, .binds_all_pods = binds, .cpu_burst = {}});
+    TopologyView topology;
+    topology.ls_pools = {{.socket = 0, .node = 0, .cpuset = "0-1"}};
+    topology.binds_all_pods = binds;
+    node.SetTopology(topology);
+    node.Sync();
+    EXPECT_EQ(node.OfContainer(CgroupFile::kCpuset, "ls", "a"), binds ? "2-3" : "0-1");
+    EXPECT_EQ(QuotaOf(node, node.machine.PodDir(node.pod("ls"))), Limit::Of(200000))
+        << "a service keeps its limit";
+  }
+}
+
+// Anybody who may patch a pod's annotations could write what he likes there.
+TEST_P(CpuHooks, AnAnnotationOfBatchAmountsChangesNoLimit) {
+  constexpr char kMuch[] = R"('{"containers":{"a":{"requests":{"kubernetes.io/batch-cpu":"64000"},)"
+                           R"("limits":{"kubernetes.io/batch-cpu":"64000",)"
+                           R"("kubernetes.io/batch-memory":"1Ti"}}}}')";
+  constexpr char kPod[] = R"(
+metadata:
+  name: {0}
+  labels: {{koordinator.sh/qosClass: BE}}
+  annotations: {{node.koordinator.sh/extended-resource-spec: {1}}}
+spec: {{containers: [{{name: a, resources: {2}}}]}}
+)";
+  const std::string own =
+      "{limits: {kubernetes.io/batch-cpu: 1000, kubernetes.io/batch-memory: 1Gi}}";
+  HookNode node(OnLayout());
+  node.AddPod(fmt::format(fmt::runtime(kPod), "limited", kMuch, own));
+  node.AddPod(fmt::format(fmt::runtime(kPod), "plain", kMuch, "{}"));
+  const CgroupDir untouched = node.machine.ContainerDir(node.pod("plain"), "a");
+  const Cgroups& cgroups = node.machine.host().cgroups();
+  const int64_t shares = cgroups.ReadCpuShares(untouched).value();
+  node.Sync();
+  for (const CgroupDir& dir : {node.machine.PodDir(node.pod("limited")),
+                               node.machine.ContainerDir(node.pod("limited"), "a")}) {
+    EXPECT_EQ(QuotaOf(node, dir), Limit::Of(100000));
+    EXPECT_EQ(cgroups.ReadMemoryLimit(dir).value(), Limit::Of(int64_t{1} << 30));
+  }
+  EXPECT_EQ(cgroups.ReadCpuShares(untouched).value(), shares);
+  for (const std::string& write : node.writes) {
+    EXPECT_EQ(write.find("podplain"), std::string::npos) << write;
+  }
 }
 
 constexpr std::string_view kLimited = R"(
@@ -315,8 +393,8 @@ TEST_P(CpuHooks, NormalizationScalesQuotasAndPutsThemBack) {
   HookNode node(options);
   node.AddPod(kLimited);
   node.Sync();
-  const std::string pod = node.machine.PodDir(node.pod("ls"));
-  const std::string container = node.machine.ContainerDir(node.pod("ls"), "a");
+  const CgroupDir pod = node.machine.PodDir(node.pod("ls"));
+  const CgroupDir container = node.machine.ContainerDir(node.pod("ls"), "a");
   const std::string before = node.machine.Dump();
   node.SetNode("metadata: {annotations: {node.koordinator.sh/cpu-normalization-ratio: '1.5'}}");
   EXPECT_EQ(QuotaOf(node, pod), Limit::Of(133334));
@@ -350,7 +428,7 @@ TEST_P(CpuHooks, QuietPassesWriteNothingAndLostValuesComeBack) {
   node.writes.clear();
   node.Sync();
   EXPECT_THAT(node.writes, IsEmpty());
-  const std::string pod = node.machine.PodDir(node.pod("be"));
+  const CgroupDir pod = node.machine.PodDir(node.pod("be"));
   const bool v2 = std::get<0>(GetParam()) == CgroupVersion::kV2;
   node.machine.Set(CgroupFile::kCpuQuota, pod, v2 ? "max 100000" : "-1");
   node.loop.Advance(std::chrono::seconds(61));

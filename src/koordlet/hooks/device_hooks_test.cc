@@ -249,8 +249,8 @@ class SchedSwitches : public ::testing::Test {
   // Another koordlet on the same machine, whose switches stand like this.
   void Restart(std::string_view identity, std::string_view core) {
     node_.reset();
-    node_ = std::make_unique<HookNode>(HookNode::Options{
-        .gates = "CoreSched=true", .footprint = directory_.File("footprint.json")});
+    node_ = std::make_unique<HookNode>(
+        HookNode::Options{.gates = "CoreSched=true", .undo = directory_.File("undo.json")});
     const auto pod = TestPod("{metadata: {name: p}, spec: {containers: [{name: a}]}}");
     node_->AddPod(pod);
     const int32_t process = 11;
@@ -369,6 +369,35 @@ TEST(PodResctrlHook, FewPodsHaveGroupsAndNonsenseHasNone) {
   for (const char* name : {"c", "bad", "worse"}) {
     EXPECT_FALSE(node.machine.resctrl().Exists(fmt::format("koordlet-{}", name))) << name;
   }
+}
+
+TEST(PodResctrlHook, GroupsFromBeforeARestartCount) {
+  HookNode::Options options = WithResctrl();
+  options.hooks.trust.max_resctrl_pods = 3;
+  HookNode node(options);
+  for (const char* group : {"koordlet-d", "koordlet-e", "koordlet-gone"}) {
+    ASSERT_TRUE(node.machine.resctrl().MakeDirectory(group).ok());
+  }
+  const auto add = [&](std::string_view name, std::string_view ns) {
+    node.AddPod(fmt::format(fmt::runtime(kResctrlPod), name, ns, kHalf));
+  };
+  const auto has = [&](std::string_view name) {
+    return node.machine.resctrl().Exists(fmt::format("koordlet-{}", name));
+  };
+  // The new ones come before the others in every list.
+  for (const char* name : {"a", "d", "e"}) add(name, "x");
+  add("b", "y");
+  node.Sync();
+  EXPECT_TRUE(has("d") && has("e") && has("gone"));
+  EXPECT_FALSE(has("a")) << "its namespace has two";
+  EXPECT_FALSE(has("b")) << "the node has three";
+  node.loop.Advance(std::chrono::seconds(10));
+  node.Sync();
+  EXPECT_FALSE(has("gone"));
+  node.loop.Advance(std::chrono::seconds(60));
+  node.Sync();
+  EXPECT_TRUE(has("b"));
+  EXPECT_FALSE(has("a"));
 }
 
 TEST(NriHooks, AnswersForEachEvent) {

@@ -8,8 +8,8 @@
 #include "koordlet/config/koordlet_gates.h"
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/hooks/runtime_hooks.h"
-#include "koordlet/states/node_state.h"
-#include "koordlet/states/pod_book.h"
+#include "koordlet/informers/node_state.h"
+#include "koordlet/informers/pod_book.h"
 #include "koordlet/testing/test_host.h"
 #include "koordlet/testing/test_pod.h"
 #include "kube/json.h"
@@ -24,13 +24,13 @@ struct HookNode {
     std::string gates = {};
     HookOptions hooks = {};
     HookTools tools = {};
-    std::string footprint = {};  // its file
+    std::string undo = {};  // its file
   };
 
   explicit HookNode(Options options)
       : machine(options.host),
         executor(machine.host(), loop.clock(), nullptr, nullptr, {}),
-        footprint(options.footprint),
+        undo(options.undo),
         book(machine.host().cgroups().layout(), options.hooks.trust) {
     if (!gates.Set(options.gates).ok()) std::abort();
     hooks = std::make_unique<RuntimeHooks>(
@@ -42,7 +42,7 @@ struct HookNode {
             .gates = gates,
             .registry = registry,
             .tools = options.tools,
-            .footprint = &footprint,
+            .undo = &undo,
             .record_event =
                 [this](const HookPod& pod, std::string_view reason, std::string_view message) {
                   events.push_back(fmt::format("{} {}: {}", pod.key(), reason, message));
@@ -112,7 +112,7 @@ struct HookNode {
   metrics::Registry registry;
   FeatureGates gates = KoordletFeatureGates();
   ResourceExecutor executor;
-  Footprint footprint;
+  UndoFile undo;
   NodeState state;
   PodBook book;
   std::vector<std::shared_ptr<const kube::Pod>> pods;

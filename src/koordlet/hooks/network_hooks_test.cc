@@ -205,6 +205,10 @@ TEST(TerwayHook, WhatTheNodeDoesNotHaveIsAnError) {
     network.egress_limit = kube::IntOrString(text);
     EXPECT_FALSE(TerwayNodeConfig(slo).ok()) << text;
   }
+  for (const int percent : {101, -1}) {
+    network.egress_limit = kube::IntOrString(percent);
+    EXPECT_FALSE(TerwayNodeConfig(slo).ok()) << percent;
+  }
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class RuntimeHooks {
     const FeatureGates& gates;
     metrics::Registry& registry;
     HookTools tools = {};
-    Footprint* footprint = nullptr;  // null: what was before is not known after a restart
+    UndoFile* undo = nullptr;  // null: what was before is not known after a restart
     decltype(HookEnv::record_event) record_event = nullptr;
     decltype(HookEnv::recreate_directory) recreate_directory = nullptr;
   };
@@ -45,8 +45,8 @@ class RuntimeHooks {
   const HookOptions options_;
   NodeState& state_;
   EventLoop& loop_;
-  ProblemLog problems_;
-  Footprint own_footprint_;
+  ProblemLog problems_{"RuntimeHooks"};
+  UndoFile own_undo_;
   const HookEnv env_;
   HookRunner runner_;
   Reconciler reconciler_;

@@ -31,40 +31,36 @@ bool IsName(std::string_view text) {
          text.find_first_of(std::string_view("/\0\n", 3)) == text.npos;
 }
 
-std::string Below(std::string_view dir, std::string_view name) {
-  return dir.empty() ? std::string(name) : fmt::format("{}/{}", dir, name);
-}
-
 // "a//b/" as "a/b"; users write slashes wherever they like, but may not climb out.
-Status AppendPath(std::string& dir, std::string_view path) {
+Status AppendPath(CgroupDir& dir, std::string_view path) {
   for (const std::string_view part : Split(path, '/')) {
     if (part.empty() || part == ".") continue;
     if (!IsName(part)) {
       return InvalidArgument("{} is no path below a cgroup: expected names separated by slashes",
                              Quote(path));
     }
-    dir = Below(dir, part);
+    dir = dir.Below(part);
   }
   return absl::OkStatus();
 }
 
-std::string DirOfHostQos(std::string_view qos) {
+CgroupDir DirOfHostQos(std::string_view qos) {
   switch (api::ParseQosClass(qos)) {
     case api::QosClass::kLse:
     case api::QosClass::kLsr:
     case api::QosClass::kLs:
-      return "host-latency-sensitive";
+      return CgroupDir::At("host-latency-sensitive");
     case api::QosClass::kBe:
-      return "host-best-effort";
+      return CgroupDir::At("host-best-effort");
     case api::QosClass::kSystem:
     case api::QosClass::kNone:
       break;
   }
-  return "";
+  return {};
 }
 
-StatusOr<std::string> BaseDir(const CgroupLayout& layout, std::string_view base) {
-  if (base == "CgroupRoot") return "";
+StatusOr<CgroupDir> BaseDir(const CgroupLayout& layout, std::string_view base) {
+  if (base == "CgroupRoot") return CgroupDir();
   if (base == "Kubepods") return layout.QosDir(kube::PodQos::kGuaranteed);
   if (base == "KubepodsBurstable") return layout.QosDir(kube::PodQos::kBurstable);
   if (base == "KubepodsBesteffort") return layout.QosDir(kube::PodQos::kBestEffort);
@@ -88,58 +84,59 @@ StatusOr<ContainerId> ParseContainerId(std::string_view text) {
   return ContainerId{std::string(runtime), std::string(text.substr(separator + 3))};
 }
 
-std::string CgroupLayout::QosDir(kube::PodQos qos) const {
+CgroupDir CgroupLayout::QosDir(kube::PodQos qos) const {
   const bool systemd = driver == CgroupDriver::kSystemd;
+  const CgroupDir kubepods = CgroupDir::At(systemd ? "kubepods.slice" : "kubepods");
   switch (qos) {
     case kube::PodQos::kGuaranteed:
-      return systemd ? "kubepods.slice" : "kubepods";
+      return kubepods;
     case kube::PodQos::kBurstable:
-      return systemd ? "kubepods.slice/kubepods-burstable.slice" : "kubepods/burstable";
+      return kubepods.Below(systemd ? "kubepods-burstable.slice" : "burstable");
     case kube::PodQos::kBestEffort:
       break;
   }
-  return systemd ? "kubepods.slice/kubepods-besteffort.slice" : "kubepods/besteffort";
+  return kubepods.Below(systemd ? "kubepods-besteffort.slice" : "besteffort");
 }
 
-std::string CgroupLayout::PodDir(kube::PodQos qos, std::string_view uid) const {
-  const std::string parent = QosDir(qos);
-  if (driver == CgroupDriver::kCgroupfs) return fmt::format("{}/pod{}", parent, uid);
+CgroupDir CgroupLayout::PodDir(kube::PodQos qos, std::string_view uid) const {
+  const CgroupDir parent = QosDir(qos);
+  if (driver == CgroupDriver::kCgroupfs) return parent.Below(fmt::format("pod{}", uid));
   // systemd takes a dash in a slice's name for a level of the tree.
   std::string escaped(uid);
   std::ranges::replace(escaped, '-', '_');
-  std::string_view slice = parent;
-  slice.remove_prefix(slice.rfind('/') + 1);
+  std::string_view slice = parent.name();
   slice.remove_suffix(std::string_view(".slice").size());
-  return fmt::format("{}/{}-pod{}.slice", parent, slice, escaped);
+  return parent.Below(fmt::format("{}-pod{}.slice", slice, escaped));
 }
 
-StatusOr<std::string> CgroupLayout::ContainerDir(std::string_view pod_dir,
-                                                 std::string_view container_id) const {
+StatusOr<CgroupDir> CgroupLayout::ContainerDir(const CgroupDir& pod_dir,
+                                               std::string_view container_id) const {
   ASSIGN_OR_RETURN(const ContainerId container, ParseContainerId(container_id));
-  if (driver == CgroupDriver::kCgroupfs) return Below(pod_dir, container.id);
+  if (driver == CgroupDriver::kCgroupfs) return pod_dir.Below(container.id);
   const std::string_view prefix = FindRuntime(container.runtime)->scope_prefix;
-  return Below(pod_dir, fmt::format("{}{}.scope", prefix, container.id));
+  return pod_dir.Below(fmt::format("{}{}.scope", prefix, container.id));
 }
 
-StatusOr<std::string> CgroupLayout::HostApplicationDir(
+StatusOr<CgroupDir> CgroupLayout::HostApplicationDir(
     const api::HostApplication& application) const {
   if (!application.cgroup_path) {
     if (!IsName(application.name)) {
       return InvalidArgument("the name of host application {} names no cgroup",
                              Quote(application.name));
     }
-    return Below(DirOfHostQos(application.qos), application.name);
+    return DirOfHostQos(application.qos).Below(application.name);
   }
   const api::CgroupPath& path = *application.cgroup_path;
-  ASSIGN_OR_RETURN(std::string dir, BaseDir(*this, path.base));
+  ASSIGN_OR_RETURN(CgroupDir dir, BaseDir(*this, path.base));
   RETURN_IF_ERROR(AppendPath(dir, path.parent_dir));
   RETURN_IF_ERROR(AppendPath(dir, path.relative_path));
   return dir;
 }
 
-kube::PodQos QosOfDir(std::string_view dir) {
-  if (dir.find("besteffort") != dir.npos) return kube::PodQos::kBestEffort;
-  if (dir.find("burstable") != dir.npos) return kube::PodQos::kBurstable;
+kube::PodQos QosOfDir(const CgroupDir& dir) {
+  const std::string& path = dir.path();
+  if (path.find("besteffort") != path.npos) return kube::PodQos::kBestEffort;
+  if (path.find("burstable") != path.npos) return kube::PodQos::kBurstable;
   return kube::PodQos::kGuaranteed;
 }
 

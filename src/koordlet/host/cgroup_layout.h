@@ -5,10 +5,10 @@
 
 #include "api/qos_strategy.h"
 #include "base/status.h"
+#include "koordlet/host/cgroup_dir.h"
 #include "kube/objects/pod_resources.h"
 
-// Where the cgroups of pods and containers are. Directories are relative to the root of the
-// hierarchy (of every subsystem, in version 1), without slashes at either end.
+// Where the cgroups of pods and containers are.
 namespace koord::koordlet {
 
 enum class CgroupVersion : uint8_t { kV1, kV2 };
@@ -25,16 +25,16 @@ struct CgroupLayout {
   CgroupVersion version = CgroupVersion::kV1;
   CgroupDriver driver = CgroupDriver::kSystemd;
 
-  std::string QosDir(kube::PodQos qos) const;
-  std::string PodDir(kube::PodQos qos, std::string_view uid) const;
+  CgroupDir QosDir(kube::PodQos qos) const;
+  CgroupDir PodDir(kube::PodQos qos, std::string_view uid) const;
   // Below its pod's directory.
-  StatusOr<std::string> ContainerDir(std::string_view pod_dir, std::string_view container_id) const;
-  StatusOr<std::string> HostApplicationDir(const api::HostApplication& application) const;
+  StatusOr<CgroupDir> ContainerDir(const CgroupDir& pod_dir, std::string_view container_id) const;
+  StatusOr<CgroupDir> HostApplicationDir(const api::HostApplication& application) const;
 
   bool operator==(const CgroupLayout&) const = default;
 };
 
 // Of any directory below kubepods.
-kube::PodQos QosOfDir(std::string_view dir);
+kube::PodQos QosOfDir(const CgroupDir& dir);
 
 }  // namespace koord::koordlet

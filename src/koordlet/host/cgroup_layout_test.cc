@@ -33,7 +33,7 @@ TEST(CgroupLayout, DirectoriesOfClassesAndPods) {
        }) {
     EXPECT_EQ(c.layout.QosDir(c.qos), c.dir);
     EXPECT_EQ(c.layout.PodDir(c.qos, "a-b"), c.pod);
-    EXPECT_EQ(QosOfDir(c.pod), c.qos) << c.pod;
+    EXPECT_EQ(QosOfDir(CgroupDir::At(c.pod)), c.qos) << c.pod;
   }
 }
 
@@ -49,11 +49,12 @@ TEST(CgroupLayout, Vector23ContainerPaths) {
 }
 
 TEST(CgroupLayout, ScopesByRuntime) {
-  EXPECT_EQ(kSystemd.ContainerDir("p", "docker://x").value(), "p/docker-x.scope");
-  EXPECT_EQ(kSystemd.ContainerDir("p", "containerd://x").value(), "p/cri-containerd-x.scope");
-  EXPECT_EQ(kSystemd.ContainerDir("p", "pouch://x").value(), "p/pouch-x.scope");
-  EXPECT_EQ(kSystemd.ContainerDir("p", "cri-o://x").value(), "p/crio-x.scope");
-  EXPECT_EQ(kCgroupfs.ContainerDir("p", "cri-o://x").value(), "p/x");
+  EXPECT_EQ(kSystemd.ContainerDir(CgroupDir::At("p"), "docker://x").value(), "p/docker-x.scope");
+  EXPECT_EQ(kSystemd.ContainerDir(CgroupDir::At("p"), "containerd://x").value(),
+            "p/cri-containerd-x.scope");
+  EXPECT_EQ(kSystemd.ContainerDir(CgroupDir::At("p"), "pouch://x").value(), "p/pouch-x.scope");
+  EXPECT_EQ(kSystemd.ContainerDir(CgroupDir::At("p"), "cri-o://x").value(), "p/crio-x.scope");
+  EXPECT_EQ(kCgroupfs.ContainerDir(CgroupDir::At("p"), "cri-o://x").value(), "p/x");
 }
 
 TEST(CgroupLayout, RefusesContainerIdsThatNameNoContainer) {
@@ -64,7 +65,7 @@ TEST(CgroupLayout, RefusesContainerIdsThatNameNoContainer) {
     const auto parsed = ParseContainerId(id);
     ASSERT_FALSE(parsed.ok()) << id;
     EXPECT_THAT(std::string(Message(parsed.status())), HasSubstr("parse container id"));
-    EXPECT_FALSE(kSystemd.ContainerDir("p", id).ok());
+    EXPECT_FALSE(kSystemd.ContainerDir(CgroupDir::At("p"), id).ok());
   }
 }
 

@@ -101,21 +101,44 @@ StatusOr<std::vector<int64_t>> ParseNumaRow(std::string_view row) {
   return amounts;
 }
 
-StatusOr<std::vector<int64_t>> ParseNumaStatV1(std::string_view text) {
-  std::string_view line = TakeLine(text);
-  const std::string_view total = TakeWord(line);
-  if (!total.starts_with("total=")) {
-    return InvalidArgument("numa_stat starts with {}: expected total=", Quote(total, 64));
+// The first lines are about the directory's own processes alone, of which a pod has none; those
+// with a prefix count the directories below, too.
+StatusOr<NumaStat> ParseNumaStatV1(std::string_view text) {
+  constexpr std::string_view kPrefix = "hierarchical_";
+  std::string_view row = TakeLine(text);
+  const std::string_view first = TakeWord(row);
+  if (!first.starts_with("total=")) {
+    return InvalidArgument("numa_stat starts with {}: expected total=", Quote(first, 64));
   }
-  // The first line is about the directory's own processes alone: a pod has none.
+  NumaStat stat;
+  NumaStat::Lists lists;
+  int found = 0;
   while (!text.empty()) {
-    std::string_view later = TakeLine(text);
-    if (TakeWord(later).starts_with("hierarchical_total=")) return ParseNumaRow(later);
+    std::string_view line = TakeLine(text);
+    if (!line.starts_with(kPrefix)) continue;
+    line.remove_prefix(kPrefix.size());
+    std::string_view amount = TakeWord(line);
+    const std::string_view name = TakeUntil(amount, '=');
+    if (name == "total") row = line;
+    int64_t* const pages = name == "anon"          ? &lists.anon
+                           : name == "file"        ? &lists.file
+                           : name == "unevictable" ? &lists.unevictable
+                                                   : nullptr;
+    if (pages == nullptr) continue;
+    const auto number = NumberOf<int64_t>(amount);
+    if (!number || *number < 0) {
+      return InvalidArgument("{}{} in numa_stat is {}: expected a number", kPrefix, name,
+                             Quote(amount, 64));
+    }
+    *pages = *number;
+    ++found;
   }
-  return ParseNumaRow(line);
+  if (found == 3) stat.lists = lists;
+  ASSIGN_OR_RETURN(stat.by_node, ParseNumaRow(row));
+  return stat;
 }
 
-StatusOr<std::vector<int64_t>> ParseNumaStatV2(std::string_view text) {
+StatusOr<NumaStat> ParseNumaStatV2(std::string_view text) {
   std::vector<int64_t> anon;
   std::vector<int64_t> file;
   while (!text.empty()) {
@@ -134,7 +157,7 @@ StatusOr<std::vector<int64_t>> ParseNumaStatV2(std::string_view text) {
     const int64_t rest = (anon[node] % kBytesPerPage + file[node] % kBytesPerPage) / kBytesPerPage;
     anon[node] = anon[node] / kBytesPerPage + file[node] / kBytesPerPage + rest;
   }
-  return anon;
+  return NumaStat{.by_node = std::move(anon), .lists = {}};
 }
 
 // "avg10=0.00 avg60=0.00 avg300=0.00 total=0"
@@ -217,7 +240,7 @@ StatusOr<MemoryStat> ParseMemoryStat(std::string_view text, CgroupVersion versio
   return stat;
 }
 
-StatusOr<std::vector<int64_t>> ParseNumaStat(std::string_view text, CgroupVersion version) {
+StatusOr<NumaStat> ParseNumaStat(std::string_view text, CgroupVersion version) {
   return version == CgroupVersion::kV1 ? ParseNumaStatV1(text) : ParseNumaStatV2(text);
 }
 

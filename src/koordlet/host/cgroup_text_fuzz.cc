@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto memory = koord::koordlet::ParseMemoryStat(text, version);
     FUZZ_ASSERT(!memory.ok() || memory->active_anon >= 0);
     const auto pages = koord::koordlet::ParseNumaStat(text, version);
-    FUZZ_ASSERT(!pages.ok() || (!pages->empty() && pages->size() <= 1024));
+    FUZZ_ASSERT(!pages.ok() || (!pages->by_node.empty() && pages->by_node.size() <= 1024));
+    FUZZ_ASSERT(!pages.ok() || !pages->lists || pages->lists->anon >= 0);
   }
   const auto pressure = koord::koordlet::ParsePressure(text);
   FUZZ_ASSERT(!pressure.ok() || (pressure->some.avg10 >= 0 && pressure->some.avg10 <= 100));

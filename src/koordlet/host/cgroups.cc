@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 #include "base/strings.h"
 #include "koordlet/host/kernel_text.h"
 
@@ -16,11 +16,11 @@ constexpr int64_t kMinShares = 2;
 constexpr int64_t kMaxShares = 262144;
 constexpr int64_t kMinQuotaMicros = 1000;
 // Of a hundred million CPUs: the quota of it is the greatest power of two that the kernel takes.
-constexpr int64_t kMaxMilli = int64_t{1} << 37;
+constexpr MilliCpu kMaxCpu(int64_t{1} << 37);
 
-Status Explain(const Status& status, CgroupFile file, CgroupVersion version, std::string_view dir) {
+Status Explain(const Status& status, CgroupFile file, CgroupVersion version, const CgroupDir& dir) {
   return Status(status.code(),
-                fmt::format("{}/{}: {}", dir, InfoOf(file, version)->name, Message(status)));
+                fmt::format("{}/{}: {}", dir.path(), InfoOf(file, version)->name, Message(status)));
 }
 
 }  // namespace
@@ -39,20 +39,20 @@ std::string Cgroups::Join(std::string_view subsystem, std::string_view dir,
   return path;
 }
 
-StatusOr<std::string> Cgroups::PathOf(CgroupFile file, std::string_view dir) const {
+StatusOr<std::string> Cgroups::PathOf(CgroupFile file, const CgroupDir& dir) const {
   const CgroupFileInfo* const info = InfoOf(file, layout_.version);
   if (info == nullptr) return absl::UnimplementedError("this version of cgroups has no such file");
   return Join(info->subsystem, dir, info->name);
 }
 
-StatusOr<std::string> Cgroups::ReadPathOf(CgroupFile file, std::string_view dir) const {
+StatusOr<std::string> Cgroups::ReadPathOf(CgroupFile file, const CgroupDir& dir) const {
   if (file == CgroupFile::kCpuset && layout_.version == CgroupVersion::kV2) {
     return Join("", dir, kEffectiveCpuset);
   }
   return PathOf(file, dir);
 }
 
-bool Cgroups::IsSupported(CgroupFile file, std::string_view dir) const {
+bool Cgroups::IsSupported(CgroupFile file, const CgroupDir& dir) const {
   const CgroupFileInfo* const info = InfoOf(file, layout_.version);
   if (info == nullptr) return false;
   switch (info->check) {
@@ -65,10 +65,10 @@ bool Cgroups::IsSupported(CgroupFile file, std::string_view dir) const {
     case CgroupCheck::kInRoot:
       break;
   }
-  return IsIn(file, *info, "");
+  return IsIn(file, *info, CgroupDir());
 }
 
-bool Cgroups::IsIn(CgroupFile file, const CgroupFileInfo& info, std::string_view dir) const {
+bool Cgroups::IsIn(CgroupFile file, const CgroupFileInfo& info, const CgroupDir& dir) const {
   auto& known = probed_[static_cast<int>(file)];
   if (known) return *known;
   const bool exists = tree_.Exists(Join(info.subsystem, dir, info.name));
@@ -77,11 +77,11 @@ bool Cgroups::IsIn(CgroupFile file, const CgroupFileInfo& info, std::string_view
   return exists;
 }
 
-bool Cgroups::HasDir(std::string_view dir) const {
+bool Cgroups::HasDir(const CgroupDir& dir) const {
   return tree_.Exists(Join(layout_.version == CgroupVersion::kV1 ? "cpu" : "", dir, ""));
 }
 
-StatusOr<std::vector<std::string>> Cgroups::SubDirs(std::string_view dir,
+StatusOr<std::vector<std::string>> Cgroups::SubDirs(const CgroupDir& dir,
                                                     std::string_view subsystem) const {
   const bool v1 = layout_.version == CgroupVersion::kV1;
   ASSIGN_OR_RETURN(auto entries, tree_.List(Join(v1 ? subsystem : "", dir, "")));
@@ -92,38 +92,38 @@ StatusOr<std::vector<std::string>> Cgroups::SubDirs(std::string_view dir,
   return names;
 }
 
-StatusOr<std::string> Cgroups::FindSandboxDir(std::string_view pod_dir,
-                                              std::span<const std::string> container_dirs) const {
-  if (container_dirs.empty()) return "";
+StatusOr<std::optional<CgroupDir>> Cgroups::FindSandboxDir(
+    const CgroupDir& pod_dir, std::span<const CgroupDir> container_dirs) const {
+  if (container_dirs.empty()) return std::nullopt;
   ASSIGN_OR_RETURN(const auto names, SubDirs(pod_dir, "cpuset"));
-  std::vector<std::string> candidates;
+  std::vector<CgroupDir> candidates;
   for (const std::string& name : names) {
     // CRI-O's own name of a sandbox; its containers are scopes.
     const bool other_of_crio = name.starts_with("crio-") && name.ends_with(".scope");
-    std::string dir = fmt::format("{}/{}", pod_dir, name);
+    CgroupDir dir = pod_dir.Below(name);
     if (!other_of_crio && std::ranges::find(container_dirs, dir) == container_dirs.end()) {
       candidates.push_back(std::move(dir));
     }
   }
   if (candidates.size() != 1) {
     return FailedPrecondition("candidates of sandbox id is {} in {}, expected one",
-                              candidates.size(), pod_dir);
+                              candidates.size(), pod_dir.path());
   }
-  return candidates.front();
+  return std::move(candidates.front());
 }
 
-StatusOr<std::string> Cgroups::Read(CgroupFile file, std::string_view dir) const {
+StatusOr<std::string> Cgroups::Read(CgroupFile file, const CgroupDir& dir) const {
   ASSIGN_OR_RETURN(const std::string path, ReadPathOf(file, dir));
   return tree_.Read(path);
 }
 
-StatusOr<std::unique_ptr<OpenFile>> Cgroups::Open(CgroupFile file, std::string_view dir) const {
+StatusOr<std::unique_ptr<OpenFile>> Cgroups::Open(CgroupFile file, const CgroupDir& dir) const {
   ASSIGN_OR_RETURN(const std::string path, ReadPathOf(file, dir));
   return tree_.Open(path);
 }
 
 template <class Parse>
-auto Cgroups::ReadAs(CgroupFile file, std::string_view dir, Parse parse) const
+auto Cgroups::ReadAs(CgroupFile file, const CgroupDir& dir, Parse parse) const
     -> decltype(parse(std::string_view())) {
   ASSIGN_OR_RETURN(const std::string text, Read(file, dir));
   auto value = parse(std::string_view(text));
@@ -131,7 +131,7 @@ auto Cgroups::ReadAs(CgroupFile file, std::string_view dir, Parse parse) const
   return value;
 }
 
-StatusOr<int64_t> Cgroups::ReadNumber(CgroupFile file, std::string_view dir) const {
+StatusOr<int64_t> Cgroups::ReadNumber(CgroupFile file, const CgroupDir& dir) const {
   return ReadAs(file, dir, [](std::string_view text) -> StatusOr<int64_t> {
     ASSIGN_OR_RETURN(const Limit limit, ParseLimit(text));
     if (limit.unlimited() && Trim(text) != "max") {
@@ -141,26 +141,26 @@ StatusOr<int64_t> Cgroups::ReadNumber(CgroupFile file, std::string_view dir) con
   });
 }
 
-StatusOr<int64_t> Cgroups::ReadCpuUsage(std::string_view dir) const {
+StatusOr<int64_t> Cgroups::ReadCpuUsage(const CgroupDir& dir) const {
   return ReadAs(CgroupFile::kCpuUsage, dir,
                 [this](std::string_view text) { return ParseCpuUsage(text, layout_.version); });
 }
 
-StatusOr<CpuStat> Cgroups::ReadCpuStat(std::string_view dir) const {
+StatusOr<CpuStat> Cgroups::ReadCpuStat(const CgroupDir& dir) const {
   return ReadAs(CgroupFile::kCpuStat, dir, ParseCpuStat);
 }
 
-StatusOr<int64_t> Cgroups::ReadCpuShares(std::string_view dir) const {
+StatusOr<int64_t> Cgroups::ReadCpuShares(const CgroupDir& dir) const {
   ASSIGN_OR_RETURN(const int64_t number, ReadNumber(CgroupFile::kCpuShares, dir));
   return layout_.version == CgroupVersion::kV1 ? number : SharesOfWeight(number);
 }
 
-StatusOr<Limit> Cgroups::ReadCpuQuota(std::string_view dir) const {
+StatusOr<Limit> Cgroups::ReadCpuQuota(const CgroupDir& dir) const {
   return ReadAs(CgroupFile::kCpuQuota, dir,
                 [](std::string_view text) { return ParseLimit(TakeWord(text)); });
 }
 
-StatusOr<int64_t> Cgroups::ReadCpuPeriod(std::string_view dir) const {
+StatusOr<int64_t> Cgroups::ReadCpuPeriod(const CgroupDir& dir) const {
   const bool v2 = layout_.version == CgroupVersion::kV2;
   return ReadAs(CgroupFile::kCpuPeriod, dir, [v2](std::string_view text) -> StatusOr<int64_t> {
     if (v2) TakeWord(text);
@@ -170,12 +170,12 @@ StatusOr<int64_t> Cgroups::ReadCpuPeriod(std::string_view dir) const {
   });
 }
 
-StatusOr<std::vector<int32_t>> Cgroups::ReadCpuset(std::string_view dir) const {
+StatusOr<CpuSet> Cgroups::ReadCpuset(const CgroupDir& dir) const {
   return ReadAs(CgroupFile::kCpuset, dir,
-                [](std::string_view text) { return ParseCpuList(Trim(text)); });
+                [](std::string_view text) { return CpuSet::Parse(Trim(text)); });
 }
 
-StatusOr<Limit> Cgroups::ReadMemoryLimit(std::string_view dir) const {
+StatusOr<Limit> Cgroups::ReadMemoryLimit(const CgroupDir& dir) const {
   const bool v1 = layout_.version == CgroupVersion::kV1;
   return ReadAs(CgroupFile::kMemoryLimit, dir, [v1](std::string_view text) -> StatusOr<Limit> {
     ASSIGN_OR_RETURN(const Limit limit, ParseLimit(text));
@@ -183,40 +183,36 @@ StatusOr<Limit> Cgroups::ReadMemoryLimit(std::string_view dir) const {
   });
 }
 
-StatusOr<int64_t> Cgroups::ReadMemoryUsage(std::string_view dir) const {
+StatusOr<int64_t> Cgroups::ReadMemoryUsage(const CgroupDir& dir) const {
   return ReadNumber(CgroupFile::kMemoryUsage, dir);
 }
 
-StatusOr<MemoryStat> Cgroups::ReadMemoryStat(std::string_view dir) const {
+StatusOr<MemoryStat> Cgroups::ReadMemoryStat(const CgroupDir& dir) const {
   return ReadAs(CgroupFile::kMemoryStat, dir,
                 [this](std::string_view text) { return ParseMemoryStat(text, layout_.version); });
 }
 
-StatusOr<std::vector<int64_t>> Cgroups::ReadNumaPages(std::string_view dir) const {
-  return ReadAs(CgroupFile::kMemoryNumaStat, dir,
-                [this](std::string_view text) { return ParseNumaStat(text, layout_.version); });
-}
-
-StatusOr<Pressure> Cgroups::ReadPressure(CgroupFile file, std::string_view dir) const {
+StatusOr<Pressure> Cgroups::ReadPressure(CgroupFile file, const CgroupDir& dir) const {
   return ReadAs(file, dir, ParsePressure);
 }
 
-StatusOr<std::vector<int32_t>> Cgroups::ReadProcesses(std::string_view dir) const {
+StatusOr<std::vector<int32_t>> Cgroups::ReadProcesses(const CgroupDir& dir) const {
   return ReadAs(CgroupFile::kProcesses, dir, ParseIds);
 }
 
-StatusOr<std::vector<int32_t>> Cgroups::ReadThreads(std::string_view dir) const {
+StatusOr<std::vector<int32_t>> Cgroups::ReadThreads(const CgroupDir& dir) const {
   return ReadAs(CgroupFile::kThreads, dir, ParseIds);
 }
 
-int64_t SharesOfMilli(int64_t milli) {
-  if (milli <= 0) return kMinShares;
-  return std::clamp(std::min(milli, kMaxMilli) * 1024 / 1000, kMinShares, kMaxShares);
+int64_t SharesOf(MilliCpu cpu) {
+  if (cpu <= MilliCpu()) return kMinShares;
+  return std::clamp(std::min(cpu, kMaxCpu).value() * 1024 / 1000, kMinShares, kMaxShares);
 }
 
-Limit QuotaOfMilli(int64_t milli) {
-  if (milli <= 0) return Limit::Unlimited();
-  return Limit::Of(std::max(std::min(milli, kMaxMilli) * kCpuPeriodMicros / 1000, kMinQuotaMicros));
+Limit QuotaOf(MilliCpu cpu) {
+  if (cpu <= MilliCpu()) return Limit::Unlimited();
+  const int64_t micros = std::min(cpu, kMaxCpu).value() * kCpuPeriodMicros / 1000;
+  return Limit::Of(std::max(micros, kMinQuotaMicros));
 }
 
 int64_t WeightOfShares(int64_t shares) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cpu_set.h"
+#include "base/milli_cpu.h"
 #include "base/status.h"
 #include "koordlet/host/cgroup_file.h"
 #include "koordlet/host/cgroup_layout.h"
@@ -29,6 +31,16 @@ struct MemoryStat {  // bytes
   int64_t active_anon = 0;
   int64_t unevictable = 0;
 };
+struct NumaStat {  // pages
+  // Of the lists that memory.stat has, too, in bytes.
+  struct Lists {
+    int64_t anon = 0;  // active and inactive
+    int64_t file = 0;
+    int64_t unevictable = 0;
+  };
+  std::vector<int64_t> by_node;
+  std::optional<Lists> lists;  // none: version 2, or a kernel that counts no directories below
+};
 struct Pressure {  // percent
   struct Averages {
     double avg10 = 0;
@@ -48,8 +60,7 @@ StatusOr<MemoryStat> ParseMemoryStat(std::string_view text, CgroupVersion versio
 using MemoryStatPlaces = std::array<uint32_t, 7>;
 StatusOr<MemoryStat> ParseMemoryStat(std::string_view text, CgroupVersion version,
                                      MemoryStatPlaces& places);
-StatusOr<std::vector<int64_t>> ParseNumaStat(std::string_view text,
-                                             CgroupVersion version);  // pages by node
+StatusOr<NumaStat> ParseNumaStat(std::string_view text, CgroupVersion version);
 StatusOr<Pressure> ParsePressure(std::string_view text);
 StatusOr<std::vector<int32_t>> ParseIds(std::string_view text);  // processes, threads
 StatusOr<Limit> ParseLimit(std::string_view text);               // a number; -1 or max: unlimited
@@ -66,44 +77,43 @@ class Cgroups {
 
   // Relative to the root of all: "cpu/kubepods.slice/cpu.cfs_quota_us". Unimplemented where this
   // version has no such thing.
-  StatusOr<std::string> PathOf(CgroupFile file, std::string_view dir) const;
-  bool IsSupported(CgroupFile file, std::string_view dir) const;
-  bool HasDir(std::string_view dir) const;  // v1: in the subsystem cpu
-  // Directories right below one.
-  StatusOr<std::vector<std::string>> SubDirs(std::string_view dir,
+  StatusOr<std::string> PathOf(CgroupFile file, const CgroupDir& dir) const;
+  bool IsSupported(CgroupFile file, const CgroupDir& dir) const;
+  bool HasDir(const CgroupDir& dir) const;  // v1: in the subsystem cpu
+  // The names of the directories right below one.
+  StatusOr<std::vector<std::string>> SubDirs(const CgroupDir& dir,
                                              std::string_view subsystem = "cpu") const;
 
   // The directory in a pod's of the container that holds its namespaces: the one that is none of
-  // the pod's containers. Empty while the pod has no containers yet.
-  StatusOr<std::string> FindSandboxDir(std::string_view pod_dir,
-                                       std::span<const std::string> container_dirs) const;
+  // the pod's containers. None while the pod has no containers yet.
+  StatusOr<std::optional<CgroupDir>> FindSandboxDir(
+      const CgroupDir& pod_dir, std::span<const CgroupDir> container_dirs) const;
 
   // Reads what is in effect, which in version 2 is another file than is written for CPU sets.
-  StatusOr<std::string> Read(CgroupFile file, std::string_view dir) const;
-  StatusOr<std::unique_ptr<OpenFile>> Open(CgroupFile file, std::string_view dir) const;
+  StatusOr<std::string> Read(CgroupFile file, const CgroupDir& dir) const;
+  StatusOr<std::unique_ptr<OpenFile>> Open(CgroupFile file, const CgroupDir& dir) const;
 
-  StatusOr<int64_t> ReadCpuUsage(std::string_view dir) const;
-  StatusOr<CpuStat> ReadCpuStat(std::string_view dir) const;
-  StatusOr<int64_t> ReadCpuShares(std::string_view dir) const;  // v2: converted from the weight
-  StatusOr<Limit> ReadCpuQuota(std::string_view dir) const;
-  StatusOr<int64_t> ReadCpuPeriod(std::string_view dir) const;
-  StatusOr<std::vector<int32_t>> ReadCpuset(std::string_view dir) const;  // v2: the effective one
-  StatusOr<Limit> ReadMemoryLimit(std::string_view dir) const;
-  StatusOr<int64_t> ReadMemoryUsage(std::string_view dir) const;
-  StatusOr<MemoryStat> ReadMemoryStat(std::string_view dir) const;
-  StatusOr<std::vector<int64_t>> ReadNumaPages(std::string_view dir) const;
-  StatusOr<Pressure> ReadPressure(CgroupFile file, std::string_view dir) const;
-  StatusOr<std::vector<int32_t>> ReadProcesses(std::string_view dir) const;
-  StatusOr<std::vector<int32_t>> ReadThreads(std::string_view dir) const;
+  StatusOr<int64_t> ReadCpuUsage(const CgroupDir& dir) const;
+  StatusOr<CpuStat> ReadCpuStat(const CgroupDir& dir) const;
+  StatusOr<int64_t> ReadCpuShares(const CgroupDir& dir) const;  // v2: converted from the weight
+  StatusOr<Limit> ReadCpuQuota(const CgroupDir& dir) const;
+  StatusOr<int64_t> ReadCpuPeriod(const CgroupDir& dir) const;
+  StatusOr<CpuSet> ReadCpuset(const CgroupDir& dir) const;  // v2: the effective one
+  StatusOr<Limit> ReadMemoryLimit(const CgroupDir& dir) const;
+  StatusOr<int64_t> ReadMemoryUsage(const CgroupDir& dir) const;
+  StatusOr<MemoryStat> ReadMemoryStat(const CgroupDir& dir) const;
+  StatusOr<Pressure> ReadPressure(CgroupFile file, const CgroupDir& dir) const;
+  StatusOr<std::vector<int32_t>> ReadProcesses(const CgroupDir& dir) const;
+  StatusOr<std::vector<int32_t>> ReadThreads(const CgroupDir& dir) const;
 
  private:
   std::string Join(std::string_view subsystem, std::string_view dir, std::string_view name) const;
-  StatusOr<std::string> ReadPathOf(CgroupFile file, std::string_view dir) const;
-  bool IsIn(CgroupFile file, const CgroupFileInfo& info, std::string_view dir) const;
+  StatusOr<std::string> ReadPathOf(CgroupFile file, const CgroupDir& dir) const;
+  bool IsIn(CgroupFile file, const CgroupFileInfo& info, const CgroupDir& dir) const;
   template <class Parse>
-  auto ReadAs(CgroupFile file, std::string_view dir, Parse parse) const
+  auto ReadAs(CgroupFile file, const CgroupDir& dir, Parse parse) const
       -> decltype(parse(std::string_view()));
-  StatusOr<int64_t> ReadNumber(CgroupFile file, std::string_view dir) const;
+  StatusOr<int64_t> ReadNumber(CgroupFile file, const CgroupDir& dir) const;
 
   FileTree& tree_;
   const CgroupLayout layout_;
@@ -111,8 +121,8 @@ class Cgroups {
 };
 
 // Amounts of Kubernetes in the kernel's units.
-int64_t SharesOfMilli(int64_t milli);
-Limit QuotaOfMilli(int64_t milli);  // per 100 ms
+int64_t SharesOf(MilliCpu cpu);
+Limit QuotaOf(MilliCpu cpu);  // per 100 ms
 int64_t WeightOfShares(int64_t shares);
 int64_t SharesOfWeight(int64_t weight);
 inline constexpr int64_t kCpuPeriodMicros = 100000;

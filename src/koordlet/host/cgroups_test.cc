@@ -26,43 +26,47 @@ TEST(Cgroups, PathsByVersion) {
   MemoryTree tree;
   const Cgroups v1(tree, kV1);
   const Cgroups v2(tree, kV2);
-  EXPECT_EQ(v1.PathOf(CgroupFile::kCpuQuota, "kubepods").value(), "cpu/kubepods/cpu.cfs_quota_us");
-  EXPECT_EQ(v2.PathOf(CgroupFile::kCpuQuota, "kubepods").value(), "kubepods/cpu.max");
-  EXPECT_EQ(v1.PathOf(CgroupFile::kCpuUsage, "").value(), "cpuacct/cpuacct.usage");
-  EXPECT_EQ(v2.PathOf(CgroupFile::kMemoryLimit, "").value(), "memory.max");
-  EXPECT_EQ(v1.PathOf(CgroupFile::kNetClassId, "p").value(), "net_cls/p/net_cls.classid");
-  EXPECT_EQ(v2.PathOf(CgroupFile::kNetClassId, "p").status().code(),
+  EXPECT_EQ(v1.PathOf(CgroupFile::kCpuQuota, CgroupDir::At("kubepods")).value(),
+            "cpu/kubepods/cpu.cfs_quota_us");
+  EXPECT_EQ(v2.PathOf(CgroupFile::kCpuQuota, CgroupDir::At("kubepods")).value(),
+            "kubepods/cpu.max");
+  EXPECT_EQ(v1.PathOf(CgroupFile::kCpuUsage, CgroupDir()).value(), "cpuacct/cpuacct.usage");
+  EXPECT_EQ(v2.PathOf(CgroupFile::kMemoryLimit, CgroupDir()).value(), "memory.max");
+  EXPECT_EQ(v1.PathOf(CgroupFile::kNetClassId, CgroupDir::At("p")).value(),
+            "net_cls/p/net_cls.classid");
+  EXPECT_EQ(v2.PathOf(CgroupFile::kNetClassId, CgroupDir::At("p")).status().code(),
             absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(v1.PathOf(CgroupFile::kPageCacheLimitSize, "p").status().code(),
+  EXPECT_EQ(v1.PathOf(CgroupFile::kPageCacheLimitSize, CgroupDir::At("p")).status().code(),
             absl::StatusCode::kUnimplemented);
 }
 
 TEST(Cgroups, SupportIsLookedUpWhereTheFileSaysSo) {
   MemoryTree tree;
   const Cgroups cgroups(tree, kV1);
-  EXPECT_TRUE(cgroups.IsSupported(CgroupFile::kCpuQuota, "kubepods/pod1"));
-  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kMemoryMin, "kubepods/pod1"));
-  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kCpuBvt, "kubepods/pod1"));
-  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kPageCacheLimitSize, "kubepods/pod1"));
-  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kBlkioCostQos, ""));
+  EXPECT_TRUE(cgroups.IsSupported(CgroupFile::kCpuQuota, CgroupDir::At("kubepods/pod1")));
+  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kMemoryMin, CgroupDir::At("kubepods/pod1")));
+  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kCpuBvt, CgroupDir::At("kubepods/pod1")));
+  EXPECT_FALSE(
+      cgroups.IsSupported(CgroupFile::kPageCacheLimitSize, CgroupDir::At("kubepods/pod1")));
+  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kBlkioCostQos, CgroupDir()));
 
   // The kubelet makes its directories later than koordlet starts.
   tree.Set("memory/kubepods/memory.min", "0");
   tree.Set("cpu/kubepods/pod1/cpu.bvt_warp_ns", "0");
   tree.Set("blkio/blkio.cost.qos", "");
-  EXPECT_TRUE(cgroups.IsSupported(CgroupFile::kMemoryMin, "kubepods/pod1"));
-  EXPECT_TRUE(cgroups.IsSupported(CgroupFile::kCpuBvt, "kubepods/pod1"));
-  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kCpuBvt, "kubepods/pod2"));
-  EXPECT_TRUE(cgroups.IsSupported(CgroupFile::kBlkioCostQos, ""));
+  EXPECT_TRUE(cgroups.IsSupported(CgroupFile::kMemoryMin, CgroupDir::At("kubepods/pod1")));
+  EXPECT_TRUE(cgroups.IsSupported(CgroupFile::kCpuBvt, CgroupDir::At("kubepods/pod1")));
+  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kCpuBvt, CgroupDir::At("kubepods/pod2")));
+  EXPECT_TRUE(cgroups.IsSupported(CgroupFile::kBlkioCostQos, CgroupDir()));
 }
 
 TEST(Cgroups, LooksForAFileOfTheKernelOnce) {
   MemoryTree tree;
   tree.AddDirectory("cpu/kubepods");
   const Cgroups cgroups(tree, kV1);
-  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kCpuIdle, "kubepods"));
+  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kCpuIdle, CgroupDir::At("kubepods")));
   tree.Set("cpu/kubepods/cpu.idle", "0");
-  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kCpuIdle, "kubepods"));
+  EXPECT_FALSE(cgroups.IsSupported(CgroupFile::kCpuIdle, CgroupDir::At("kubepods")));
 }
 
 TEST(Cgroups, CpuUsageInNanoseconds) {
@@ -143,19 +147,20 @@ TEST(Cgroups, LinesMayMoveBetweenTwoReads) {
 }
 
 TEST(Cgroups, NumaStatInPages) {
-  EXPECT_THAT(ParseNumaStat("total=30 N0=10 N1=20\nfile=1 N0=1 N1=0\n", CgroupVersion::kV1).value(),
-              ElementsAre(10, 20));
+  EXPECT_THAT(
+      ParseNumaStat("total=30 N0=10 N1=20\nfile=1 N0=1 N1=0\n", CgroupVersion::kV1)->by_node,
+      ElementsAre(10, 20));
   EXPECT_THAT(ParseNumaStat("total=0 N0=0 N1=0\nfile=0 N0=0 N1=0\n"
                             "hierarchical_total=30 N0=10 N1=20\nhierarchical_file=1 N0=1 N1=0\n",
                             CgroupVersion::kV1)
-                  .value(),
+                  ->by_node,
               ElementsAre(10, 20));
   EXPECT_FALSE(ParseNumaStat("total=0 N0=0\nhierarchical_total=1\n", CgroupVersion::kV1).ok());
   EXPECT_THAT(ParseNumaStat("anon N0=8192 N1=0\nfile N0=4096 N1=12288\nslab N0=1 N1=1\n",
                             CgroupVersion::kV2)
-                  .value(),
+                  ->by_node,
               ElementsAre(3, 3));
-  EXPECT_THAT(ParseNumaStat("anon N0=2048\nfile N0=2048\n", CgroupVersion::kV2).value(),
+  EXPECT_THAT(ParseNumaStat("anon N0=2048\nfile N0=2048\n", CgroupVersion::kV2)->by_node,
               ElementsAre(1));
   EXPECT_FALSE(ParseNumaStat("file=1 N0=1\n", CgroupVersion::kV1).ok());
   EXPECT_FALSE(ParseNumaStat("total=30\n", CgroupVersion::kV1).ok());
@@ -163,6 +168,21 @@ TEST(Cgroups, NumaStatInPages) {
   EXPECT_FALSE(ParseNumaStat("total=30 N0=1 N0=2\n", CgroupVersion::kV1).ok());
   EXPECT_FALSE(ParseNumaStat("anon N0=1 N1=1\nfile N0=1\n", CgroupVersion::kV2).ok());
   EXPECT_FALSE(ParseNumaStat("anon N0=1\n", CgroupVersion::kV2).ok());
+}
+
+TEST(Cgroups, NumaStatHasTheListsOfMemoryStat) {
+  constexpr std::string_view kOwn = "total=9 N0=9\nfile=1 N0=1\nanon=2 N0=2\nunevictable=6 N0=6\n";
+  constexpr std::string_view kBelow =
+      "hierarchical_total=60 N0=60\nhierarchical_file=10 N0=10\n"
+      "hierarchical_anon=20 N0=20\nhierarchical_unevictable=30 N0=30\n";
+  const auto lists = ParseNumaStat(fmt::format("{}{}", kOwn, kBelow), CgroupVersion::kV1)->lists;
+  ASSERT_TRUE(lists.has_value());
+  EXPECT_EQ(lists->anon, 20);
+  EXPECT_EQ(lists->file, 10);
+  EXPECT_EQ(lists->unevictable, 30);
+  EXPECT_FALSE(ParseNumaStat(kOwn, CgroupVersion::kV1)->lists) << "its own processes alone";
+  EXPECT_FALSE(
+      ParseNumaStat(fmt::format("{}hierarchical_anon=x N0=1\n", kOwn), CgroupVersion::kV1).ok());
 }
 
 TEST(Cgroups, PressureWithAndWithoutFull) {
@@ -191,14 +211,14 @@ TEST(Cgroups, ReadsLimitsOfVersion1) {
   tree.Set("memory/p/memory.limit_in_bytes", "9223372036854771712\n");
   tree.Set("memory/p/memory.usage_in_bytes", "4096\n");
   tree.Set("cpuset/p/cpuset.cpus", "0-2,5\n");
-  EXPECT_TRUE(cgroups.ReadCpuQuota("p").value().unlimited());
-  EXPECT_EQ(cgroups.ReadCpuPeriod("p").value(), 100000);
-  EXPECT_EQ(cgroups.ReadCpuShares("p").value(), 1024);
-  EXPECT_TRUE(cgroups.ReadMemoryLimit("p").value().unlimited());
-  EXPECT_EQ(cgroups.ReadMemoryUsage("p").value(), 4096);
-  EXPECT_THAT(cgroups.ReadCpuset("p").value(), ElementsAre(0, 1, 2, 5));
+  EXPECT_TRUE(cgroups.ReadCpuQuota(CgroupDir::At("p")).value().unlimited());
+  EXPECT_EQ(cgroups.ReadCpuPeriod(CgroupDir::At("p")).value(), 100000);
+  EXPECT_EQ(cgroups.ReadCpuShares(CgroupDir::At("p")).value(), 1024);
+  EXPECT_TRUE(cgroups.ReadMemoryLimit(CgroupDir::At("p")).value().unlimited());
+  EXPECT_EQ(cgroups.ReadMemoryUsage(CgroupDir::At("p")).value(), 4096);
+  EXPECT_THAT(cgroups.ReadCpuset(CgroupDir::At("p")).value(), ElementsAre(0, 1, 2, 5));
   tree.Set("cpu/p/cpu.cfs_quota_us", "50000\n");
-  EXPECT_EQ(cgroups.ReadCpuQuota("p").value(), Limit::Of(50000));
+  EXPECT_EQ(cgroups.ReadCpuQuota(CgroupDir::At("p")).value(), Limit::Of(50000));
 }
 
 TEST(Cgroups, ReadsLimitsOfVersion2) {
@@ -210,14 +230,14 @@ TEST(Cgroups, ReadsLimitsOfVersion2) {
   tree.Set("p/memory.current", "4096\n");
   tree.Set("p/cpuset.cpus", "\n");
   tree.Set("p/cpuset.cpus.effective", "0-3\n");
-  EXPECT_TRUE(cgroups.ReadCpuQuota("p").value().unlimited());
-  EXPECT_EQ(cgroups.ReadCpuPeriod("p").value(), 100000);
-  EXPECT_EQ(cgroups.ReadCpuShares("p").value(), 2597);
-  EXPECT_TRUE(cgroups.ReadMemoryLimit("p").value().unlimited());
-  EXPECT_THAT(cgroups.ReadCpuset("p").value(), ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(cgroups.ReadCpuQuota(CgroupDir::At("p")).value().unlimited());
+  EXPECT_EQ(cgroups.ReadCpuPeriod(CgroupDir::At("p")).value(), 100000);
+  EXPECT_EQ(cgroups.ReadCpuShares(CgroupDir::At("p")).value(), 2597);
+  EXPECT_TRUE(cgroups.ReadMemoryLimit(CgroupDir::At("p")).value().unlimited());
+  EXPECT_THAT(cgroups.ReadCpuset(CgroupDir::At("p")).value(), ElementsAre(0, 1, 2, 3));
   tree.Set("p/cpu.max", "50000 200000\n");
-  EXPECT_EQ(cgroups.ReadCpuQuota("p").value(), Limit::Of(50000));
-  EXPECT_EQ(cgroups.ReadCpuPeriod("p").value(), 200000);
+  EXPECT_EQ(cgroups.ReadCpuQuota(CgroupDir::At("p")).value(), Limit::Of(50000));
+  EXPECT_EQ(cgroups.ReadCpuPeriod(CgroupDir::At("p")).value(), 200000);
 }
 
 TEST(Cgroups, GarbageIsAnErrorThatNamesTheFile) {
@@ -227,11 +247,14 @@ TEST(Cgroups, GarbageIsAnErrorThatNamesTheFile) {
   tree.Set("p/memory.max", "\xff\xfe");
   tree.Set("p/memory.current", "-1\n");
   tree.Set("p/cgroup.procs", "12\nx\n");
-  EXPECT_THAT(std::string(Message(cgroups.ReadCpuQuota("p").status())), HasSubstr("p/cpu.max"));
-  EXPECT_EQ(cgroups.ReadMemoryLimit("p").status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_FALSE(cgroups.ReadMemoryUsage("p").ok());
-  EXPECT_FALSE(cgroups.ReadProcesses("p").ok());
-  EXPECT_EQ(cgroups.ReadCpuUsage("gone").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(Message(cgroups.ReadCpuQuota(CgroupDir::At("p")).status())),
+              HasSubstr("p/cpu.max"));
+  EXPECT_EQ(cgroups.ReadMemoryLimit(CgroupDir::At("p")).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(cgroups.ReadMemoryUsage(CgroupDir::At("p")).ok());
+  EXPECT_FALSE(cgroups.ReadProcesses(CgroupDir::At("p")).ok());
+  EXPECT_EQ(cgroups.ReadCpuUsage(CgroupDir::At("gone")).status().code(),
+            absl::StatusCode::kNotFound);
 }
 
 TEST(Cgroups, SandboxIsTheDirectoryOfNoContainer) {
@@ -240,10 +263,11 @@ TEST(Cgroups, SandboxIsTheDirectoryOfNoContainer) {
   for (const char* name : {"c1", "c2", "pause"}) {
     tree.AddDirectory(fmt::format("cpuset/p/{}", name));
   }
-  const std::vector<std::string> both = {"p/c1", "p/c2"};
-  EXPECT_EQ(cgroups.FindSandboxDir("p", both).value(), "p/pause");
-  EXPECT_EQ(cgroups.FindSandboxDir("p", {}).value(), "");
-  EXPECT_THAT(std::string(Message(cgroups.FindSandboxDir("p", std::span(both).first(1)).status())),
+  const std::vector<CgroupDir> both = {CgroupDir::At("p/c1"), CgroupDir::At("p/c2")};
+  const CgroupDir pod = CgroupDir::At("p");
+  EXPECT_EQ(cgroups.FindSandboxDir(pod, both).value(), pod.Below("pause"));
+  EXPECT_EQ(cgroups.FindSandboxDir(pod, {}).value(), std::nullopt);
+  EXPECT_THAT(std::string(Message(cgroups.FindSandboxDir(pod, std::span(both).first(1)).status())),
               HasSubstr("candidates of sandbox id is 2"));
 }
 
@@ -253,27 +277,28 @@ TEST(Cgroups, SandboxOfCrioIsNoScope) {
   for (const char* name : {"crio-c1.scope", "crio-unknown.scope", "crio-pause"}) {
     tree.AddDirectory(fmt::format("p/{}", name));
   }
-  const std::vector<std::string> known = {"p/crio-c1.scope"};
-  EXPECT_EQ(cgroups.FindSandboxDir("p", known).value(), "p/crio-pause");
+  const std::vector<CgroupDir> known = {CgroupDir::At("p/crio-c1.scope")};
+  EXPECT_EQ(cgroups.FindSandboxDir(CgroupDir::At("p"), known).value(),
+            CgroupDir::At("p/crio-pause"));
 }
 
 TEST(Cgroups, Vector13Units) {
-  EXPECT_EQ(SharesOfMilli(500), 512);
-  EXPECT_EQ(QuotaOfMilli(500), Limit::Of(50000));
-  EXPECT_EQ(QuotaOfMilli(5), Limit::Of(1000));
+  EXPECT_EQ(SharesOf(MilliCpu(500)), 512);
+  EXPECT_EQ(QuotaOf(MilliCpu(500)), Limit::Of(50000));
+  EXPECT_EQ(QuotaOf(MilliCpu(5)), Limit::Of(1000));
   EXPECT_EQ(WeightOfShares(1024), 39);
   EXPECT_EQ(SharesOfWeight(100), 2597);
 }
 
 TEST(Cgroups, UnitsAtTheirBounds) {
-  EXPECT_EQ(SharesOfMilli(0), 2);
-  EXPECT_EQ(SharesOfMilli(-5), 2);
-  EXPECT_EQ(SharesOfMilli(1), 2);
-  EXPECT_EQ(SharesOfMilli(INT64_MAX), 262144);
-  EXPECT_TRUE(QuotaOfMilli(0).unlimited());
-  EXPECT_TRUE(QuotaOfMilli(-1).unlimited());
-  EXPECT_EQ(QuotaOfMilli(1), Limit::Of(1000));
-  EXPECT_GT(QuotaOfMilli(INT64_MAX).value(), 0);
+  EXPECT_EQ(SharesOf(MilliCpu(0)), 2);
+  EXPECT_EQ(SharesOf(MilliCpu(-5)), 2);
+  EXPECT_EQ(SharesOf(MilliCpu(1)), 2);
+  EXPECT_EQ(SharesOf(MilliCpu(INT64_MAX)), 262144);
+  EXPECT_TRUE(QuotaOf(MilliCpu(0)).unlimited());
+  EXPECT_TRUE(QuotaOf(MilliCpu(-1)).unlimited());
+  EXPECT_EQ(QuotaOf(MilliCpu(1)), Limit::Of(1000));
+  EXPECT_GT(QuotaOf(MilliCpu(INT64_MAX)).value(), 0);
   EXPECT_EQ(WeightOfShares(2), 1);
   EXPECT_EQ(WeightOfShares(262144), 10000);
   EXPECT_EQ(WeightOfShares(INT64_MIN), 1);

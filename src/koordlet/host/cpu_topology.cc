@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 #include "base/strings.h"
 #include "koordlet/host/kernel_text.h"
 
@@ -45,19 +45,17 @@ std::vector<int32_t> IdsIn(const FileTree& tree, std::string_view dir, std::stri
   return ids;
 }
 
-std::vector<int32_t> ReadCpuListOr(const FileTree& tree, std::string_view path,
-                                   std::vector<int32_t> otherwise) {
+CpuSet ReadCpusOr(const FileTree& tree, std::string_view path, CpuSet otherwise) {
   const auto text = ReadTrimmed(tree, path);
   if (!text) return otherwise;
-  auto cpus = ParseCpuList(*text);
-  return cpus.ok() ? std::move(*cpus) : std::move(otherwise);
+  return CpuSet::Parse(*text).value_or(std::move(otherwise));
 }
 
 std::map<int32_t, int32_t> NodesOfCpus(const FileTree& sys) {
   std::map<int32_t, int32_t> nodes;
   for (const int32_t node : IdsIn(sys, kNodeDir, "node")) {
     const auto path = fmt::format("{}/node{}/cpulist", kNodeDir, node);
-    for (const int32_t cpu : ReadCpuListOr(sys, path, {})) nodes.emplace(cpu, node);
+    for (const int32_t cpu : ReadCpusOr(sys, path, {})) nodes.emplace(cpu, node);
   }
   return nodes;
 }
@@ -90,15 +88,16 @@ int32_t L3Of(const FileTree& sys, int32_t cpu, Numbering<std::string>& unnumbere
   return 0;
 }
 
-StatusOr<std::vector<Processor>> ReadProcessors(const FileTree& sys) {
+StatusOr<model::CpuTopology> ReadTopology(const FileTree& sys) {
   using CoreKey = std::tuple<int64_t, int64_t, int64_t>;  // package, die, core
   const std::map<int32_t, int32_t> nodes = NodesOfCpus(sys);
   Numbering<int64_t> sockets;
   Numbering<CoreKey> cores;
   Numbering<std::string> caches;
   std::vector<Processor> processors;
-  const auto online =
-      ReadCpuListOr(sys, fmt::format("{}/online", kCpuDir), IdsIn(sys, kCpuDir, "cpu"));
+  CpuSet listed;
+  for (const int32_t cpu : IdsIn(sys, kCpuDir, "cpu")) listed.Add(cpu);
+  const CpuSet online = ReadCpusOr(sys, fmt::format("{}/online", kCpuDir), std::move(listed));
   for (const int32_t cpu : online) {
     const auto topology = fmt::format("{}/cpu{}/topology", kCpuDir, cpu);
     const auto core = ReadInt(sys, topology + "/core_id");
@@ -113,9 +112,7 @@ StatusOr<std::vector<Processor>> ReadProcessors(const FileTree& sys) {
                           .l3 = L3Of(sys, cpu, caches)});
   }
   if (processors.empty()) return NotFound("no CPU tells where it is, see /sys/{}", kCpuDir);
-  std::ranges::sort(processors, {},
-                    [](const Processor& p) { return std::tuple(p.node, p.socket, p.core, p.cpu); });
-  return processors;
+  return model::CpuTopology(std::move(processors));
 }
 
 // The first processor's lines of /proc/cpuinfo: "model name\t: x".
@@ -134,14 +131,6 @@ void ReadModel(std::string_view text, CpuInfo& info) {
       }
     }
   }
-}
-
-int64_t CountDistinct(const std::vector<Processor>& processors, int32_t Processor::*field) {
-  std::vector<int32_t> ids;
-  ids.reserve(processors.size());
-  for (const Processor& processor : processors) ids.push_back(processor.*field);
-  std::ranges::sort(ids);
-  return std::unique(ids.begin(), ids.end()) - ids.begin();
 }
 
 // Lines of "MemTotal: 12 kB", in /sys each with "Node 0" before it. In bytes; absent ones are 0.
@@ -192,25 +181,14 @@ NumaNode NodeOf(int32_t id, const MemInfo& info) {
 
 }  // namespace
 
-int64_t CpuInfo::core_count() const { return CountDistinct(processors, &Processor::core); }
-int64_t CpuInfo::node_count() const { return CountDistinct(processors, &Processor::node); }
-int64_t CpuInfo::socket_count() const { return CountDistinct(processors, &Processor::socket); }
-
-std::vector<int32_t> CpuInfo::cpus() const {
-  std::vector<int32_t> cpus;
-  cpus.reserve(processors.size());
-  for (const Processor& processor : processors) cpus.push_back(processor.cpu);
-  std::ranges::sort(cpus);
-  return cpus;
-}
-
 StatusOr<CpuInfo> ReadCpuInfo(const FileTree& sys, const FileTree& proc, const FileTree& resctrl) {
   CpuInfo info;
-  ASSIGN_OR_RETURN(info.processors, ReadProcessors(sys));
+  ASSIGN_OR_RETURN(info.topology, ReadTopology(sys));
   if (const auto text = proc.Read("cpuinfo"); text.ok()) ReadModel(*text, info);
   const auto smt = ReadInt(sys, fmt::format("{}/smt/active", kCpuDir));
   info.hyper_threading =
-      smt ? *smt == 1 : info.core_count() < static_cast<int64_t>(info.processors.size());
+      smt ? *smt == 1
+          : info.topology.core_count() < static_cast<int64_t>(info.topology.processors().size());
   info.turbo = ReadInt(sys, fmt::format("{}/intel_pstate/no_turbo", kCpuDir)) == 0;
   info.cat_l3_mask = ReadTrimmed(resctrl, "info/L3/cbm_mask").value_or("");
   return info;
@@ -219,9 +197,9 @@ StatusOr<CpuInfo> ReadCpuInfo(const FileTree& sys, const FileTree& proc, const F
 StatusOr<std::vector<NumaNode>> ReadNumaNodes(const FileTree& sys, const FileTree& proc) {
   std::vector<NumaNode> nodes;
   const auto without_memory =
-      ReadCpuListOr(sys, fmt::format("{}/has_generic_initiator", kNodeDir), {});
+      ReadCpusOr(sys, fmt::format("{}/has_generic_initiator", kNodeDir), {});
   for (const int32_t id : IdsIn(sys, kNodeDir, "node")) {
-    if (std::ranges::binary_search(without_memory, id)) continue;
+    if (without_memory.Contains(id)) continue;
     if (id != static_cast<int32_t>(nodes.size())) {
       return FailedPrecondition("NUMA node {} comes after {} others: expected no gaps", id,
                                 nodes.size());

@@ -5,20 +5,14 @@
 
 #include "base/status.h"
 #include "koordlet/host/file_tree.h"
+#include "model/cpu/cpu_topology.h"
 
 namespace koord::koordlet {
 
-struct Processor {
-  int32_t cpu = 0;
-  int32_t core = 0;
-  int32_t socket = 0;
-  int32_t node = 0;  // NUMA
-  int32_t l3 = 0;
-  bool operator==(const Processor&) const = default;
-};
+using model::Processor;
 
 struct CpuInfo {
-  std::vector<Processor> processors;  // by node, socket, core, cpu
+  model::CpuTopology topology;
   std::string model;
   std::string vendor;  // GenuineIntel, AuthenticAMD
   std::vector<std::string> flags;
@@ -26,10 +20,6 @@ struct CpuInfo {
   bool turbo = false;
   std::string cat_l3_mask;  // as the kernel writes it; empty without resctrl
 
-  int64_t core_count() const;
-  int64_t node_count() const;
-  int64_t socket_count() const;
-  std::vector<int32_t> cpus() const;  // ascending
   bool operator==(const CpuInfo&) const = default;
 };
 

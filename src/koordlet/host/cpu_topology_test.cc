@@ -37,8 +37,9 @@ TEST_F(CpuTopologyTest, CoresAreNumberedAcrossSockets) {
   AddCpu(3, 8, 3, "4");
   sys.Set("devices/system/node/node0/cpulist", "0-1\n");
   sys.Set("devices/system/node/node1/cpulist", "2-3\n");
-  EXPECT_THAT(Read()->processors, ElementsAre(Processor{0, 0, 0, 0, 0}, Processor{1, 1, 0, 0, 0},
-                                              Processor{2, 2, 1, 1, 4}, Processor{3, 3, 1, 1, 4}));
+  EXPECT_THAT(Read()->topology.processors(),
+              ElementsAre(Processor{0, 0, 0, 0, 0}, Processor{1, 1, 0, 0, 0},
+                          Processor{2, 2, 1, 1, 4}, Processor{3, 3, 1, 1, 4}));
 }
 
 TEST_F(CpuTopologyTest, DiesOfOneSocketHaveTheirOwnCores) {
@@ -46,8 +47,8 @@ TEST_F(CpuTopologyTest, DiesOfOneSocketHaveTheirOwnCores) {
   AddCpu(1, 0, 0);
   sys.Set("devices/system/cpu/cpu0/topology/die_id", "0\n");
   sys.Set("devices/system/cpu/cpu1/topology/die_id", "1\n");
-  EXPECT_EQ(Read()->core_count(), 2);
-  EXPECT_EQ(Read()->socket_count(), 1);
+  EXPECT_EQ(Read()->topology.core_count(), 2);
+  EXPECT_EQ(Read()->topology.socket_count(), 1);
 }
 
 TEST_F(CpuTopologyTest, OfflineCpusAndHolesDoNotCount) {
@@ -57,15 +58,16 @@ TEST_F(CpuTopologyTest, OfflineCpusAndHolesDoNotCount) {
   sys.AddDirectory("devices/system/cpu/cpu1");  // offline: without topology
   sys.AddDirectory("devices/system/cpu/cpufreq");
   sys.AddDirectory("devices/system/cpu/cpuidle");
-  EXPECT_THAT(Read()->cpus(), ElementsAre(0, 5, 7));
+  EXPECT_THAT(Read()->topology.cpus(), ElementsAre(0, 5, 7));
   sys.Set("devices/system/cpu/online", "0-1,5\n");
-  EXPECT_THAT(Read()->cpus(), ElementsAre(0, 5));
+  EXPECT_THAT(Read()->topology.cpus(), ElementsAre(0, 5));
 }
 
 TEST_F(CpuTopologyTest, WithoutCachesAndNodesEverythingIsZero) {
   AddCpu(0, 0, -1);  // arm64 without firmware tables
   AddCpu(1, 1, -1);
-  EXPECT_THAT(Read()->processors, ElementsAre(Processor{0, 0, 0, 0, 0}, Processor{1, 1, 0, 0, 0}));
+  EXPECT_THAT(Read()->topology.processors(),
+              ElementsAre(Processor{0, 0, 0, 0, 0}, Processor{1, 1, 0, 0, 0}));
 }
 
 TEST_F(CpuTopologyTest, CachesWithoutIdsAreToldApartByWhoSharesThem) {
@@ -75,8 +77,9 @@ TEST_F(CpuTopologyTest, CachesWithoutIdsAreToldApartByWhoSharesThem) {
     sys.Set(cache + "/level", "3\n");
     sys.Set(cache + "/shared_cpu_list", cpu == 2 ? "2\n" : "0-1\n");
   }
-  EXPECT_THAT(Read()->processors, ElementsAre(Processor{0, 0, 0, 0, 0}, Processor{1, 1, 0, 0, 0},
-                                              Processor{2, 2, 0, 0, 1}));
+  EXPECT_THAT(
+      Read()->topology.processors(),
+      ElementsAre(Processor{0, 0, 0, 0, 0}, Processor{1, 1, 0, 0, 0}, Processor{2, 2, 0, 0, 1}));
 }
 
 TEST_F(CpuTopologyTest, NoCpuAtAllIsAnError) {

@@ -32,7 +32,7 @@ class FullNode {
       dirs.push_back(machine.PodDir(*pod));
       for (const char* name : {"a", "b", "c"}) dirs.push_back(machine.ContainerDir(*pod, name));
     }
-    for (const std::string& dir : dirs) machine.UseCpu(dir, std::chrono::seconds(1));
+    for (const CgroupDir& dir : dirs) machine.UseCpu(dir, std::chrono::seconds(1));
     std::string path = "/dev/shm/koord-bench-XXXXXX";
     root_ = mkdtemp(path.data());
     machine.WriteTo(root_).IgnoreError();
@@ -40,7 +40,7 @@ class FullNode {
   }
   ~FullNode() { std::filesystem::remove_all(root_); }
 
-  std::vector<std::string> dirs;
+  std::vector<CgroupDir> dirs;
   std::unique_ptr<Host> host;
 
  private:
@@ -69,7 +69,7 @@ void BM_ReadOpenFiles(benchmark::State& state) {
   const CgroupVersion version = VersionOf(state);
   const FullNode node(version);
   std::vector<std::pair<CgroupFile, std::unique_ptr<OpenFile>>> files;
-  for (const std::string& dir : node.dirs) {
+  for (const CgroupDir& dir : node.dirs) {
     for (const CgroupFile file : kFiles) {
       files.emplace_back(file, node.host->cgroups().Open(file, dir).value());
     }
@@ -90,7 +90,7 @@ void BM_OpenAndReadFiles(benchmark::State& state) {
   const FullNode node(version);
   int64_t sum = 0;
   for (auto _ : state) {
-    for (const std::string& dir : node.dirs) {
+    for (const CgroupDir& dir : node.dirs) {
       for (const CgroupFile file : kFiles) {
         sum += ParseAs(file, node.host->cgroups().Read(file, dir).value(), version);
       }

@@ -129,7 +129,7 @@ TEST(RealKernelTest, KnowsItsUnits) {
   EXPECT_FALSE(kernel.CoreCookie(999999999).ok());
   EXPECT_FALSE(kernel.ShareCoreCookie(999999999, 999999999).ok());
   EXPECT_FALSE(kernel.ClearCoreCookie(999999999).ok());
-  EXPECT_EQ(kernel.CountCpi("no-such-cgroup", {0}).status().code(), Code::kNotFound);
+  EXPECT_EQ(kernel.CountCpi(CgroupDir::At("no-such-cgroup"), {0}).status().code(), Code::kNotFound);
   EXPECT_EQ(kernel.MountResctrl().code(), Code::kUnimplemented);
 }
 
@@ -141,13 +141,14 @@ TEST(OnRealCgroups, AnOpenFileOfARemovedCgroupIsNotFound) {
   const std::string name = fmt::format("koord-test-{}", getpid());
   const std::string dir = version == CgroupVersion::kV1 ? "cpu/" + name : name;
   if (!tree.MakeDirectory(dir).ok()) GTEST_SKIP() << "cgroups cannot be made here";
-  const auto file = cgroups.Open(CgroupFile::kProcesses, name);
+  const auto file = cgroups.Open(CgroupFile::kProcesses, CgroupDir::At(name));
   std::string buffer;
   const auto before = file.ok() ? (*file)->Read(buffer).status() : file.status();
   EXPECT_TRUE(tree.RemoveDirectory(dir).ok());
   ASSERT_TRUE(before.ok()) << before;
   EXPECT_EQ((*file)->Read(buffer).status().code(), Code::kNotFound);
-  EXPECT_EQ(cgroups.Read(CgroupFile::kProcesses, name).status().code(), Code::kNotFound);
+  EXPECT_EQ(cgroups.Read(CgroupFile::kProcesses, CgroupDir::At(name)).status().code(),
+            Code::kNotFound);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 
 #include "base/strings.h"
 
@@ -12,19 +13,54 @@ namespace {
 // Empty: available.
 using Probe = std::function<std::string(Host&)>;
 
-std::string KubepodsDir(Host& host) {
+CgroupDir KubepodsDir(Host& host) {
   return host.cgroups().layout().QosDir(kube::PodQos::kGuaranteed);
+}
+
+// Where the kernel shows what it has. Before a kubelet has made the directory of pods, any cgroup
+// of the machine's services is as good: the files of a directory are those of its controllers.
+std::vector<CgroupDir> DirsToLookAt(Host& host, std::string_view subsystem) {
+  const Cgroups& cgroups = host.cgroups();
+  const CgroupDir kubepods = KubepodsDir(host);
+  const std::string in_subsystem = cgroups.layout().version == CgroupVersion::kV1
+                                       ? fmt::format("{}/{}", subsystem, kubepods.path())
+                                       : kubepods.path();
+  if (cgroups.tree().Exists(in_subsystem)) return {kubepods};
+  std::vector<CgroupDir> dirs;
+  for (const std::string& name :
+       cgroups.SubDirs(CgroupDir(), subsystem).value_or(std::vector<std::string>())) {
+    dirs.push_back(CgroupDir().Below(name));
+  }
+  return dirs;
+}
+
+// None: no directory has the file. This version of cgroups knows it.
+std::optional<CgroupDir> DirWith(Host& host, CgroupFile file) {
+  const Cgroups& cgroups = host.cgroups();
+  const CgroupFileInfo& info = *InfoOf(file, cgroups.layout().version);
+  for (const CgroupDir& dir : DirsToLookAt(host, info.subsystem)) {
+    if (cgroups.tree().Exists(*cgroups.PathOf(file, dir))) return dir;
+  }
+  return std::nullopt;
 }
 
 std::string WhyNoFile(Host& host, CgroupFile file) {
   const Cgroups& cgroups = host.cgroups();
-  const std::string dir = file == CgroupFile::kBlkioCostQos ? "" : KubepodsDir(host);
-  const auto path = cgroups.PathOf(file, dir);
-  if (!path.ok()) {
+  const CgroupFileInfo* const info = InfoOf(file, cgroups.layout().version);
+  if (info == nullptr) {
     return cgroups.layout().version == CgroupVersion::kV1 ? "only with cgroups version 2"
                                                           : "only with cgroups version 1";
   }
-  return cgroups.tree().Exists(*path) ? "" : fmt::format("{} is missing", *path);
+  if (info->check == CgroupCheck::kInRoot) {
+    const std::string path = *cgroups.PathOf(file, CgroupDir());
+    return cgroups.tree().Exists(path) ? "" : fmt::format("{} is missing", path);
+  }
+  if (DirWith(host, file)) return "";
+  const CgroupDir kubepods = KubepodsDir(host);
+  if (DirsToLookAt(host, info->subsystem) == std::vector{kubepods}) {
+    return fmt::format("{} is missing", *cgroups.PathOf(file, kubepods));
+  }
+  return fmt::format("no cgroup has {}, and the kubelet has made none of its own yet", info->name);
 }
 
 Probe AllOf(std::initializer_list<CgroupFile> files) {
@@ -57,7 +93,8 @@ std::string WhyNoCoreScheduling(Host& host) {
 
 std::string WhyNoPressure(Host& host) {
   if (std::string why = WhyNoFile(host, CgroupFile::kCpuPressure); !why.empty()) return why;
-  const auto pressure = host.cgroups().ReadPressure(CgroupFile::kCpuPressure, KubepodsDir(host));
+  const CgroupDir dir = *DirWith(host, CgroupFile::kCpuPressure);
+  const auto pressure = host.cgroups().ReadPressure(CgroupFile::kCpuPressure, dir);
   if (pressure.ok()) return "";
   return fmt::format("{} (needs the boot option psi=1)", Message(pressure.status()));
 }
@@ -65,7 +102,9 @@ std::string WhyNoPressure(Host& host) {
 std::string WhyNoCpi(Host& host) {
   const auto cpus = host.ReadCpuInfo();
   if (!cpus.ok()) return std::string(Message(cpus.status()));
-  const auto counter = host.kernel().CountCpi(KubepodsDir(host), {cpus->processors.front().cpu});
+  const std::vector<CgroupDir> dirs = DirsToLookAt(host, "perf_event");
+  const auto counter = host.kernel().CountCpi(dirs.empty() ? KubepodsDir(host) : dirs.front(),
+                                              {cpus->topology.processors().front().cpu});
   return counter.ok() ? "" : std::string(Message(counter.status()));
 }
 

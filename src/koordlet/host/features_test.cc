@@ -23,7 +23,8 @@ std::vector<std::string_view> Available(TestHost& machine) {
 }
 
 void AddPerf(TestHost& machine) {
-  machine.kernel().cpi[machine.host().cgroups().layout().QosDir(kube::PodQos::kGuaranteed)] = {};
+  machine.kernel()
+      .cpi[machine.host().cgroups().layout().QosDir(kube::PodQos::kGuaranteed).path()] = {};
 }
 
 TEST(Features, OfAMainlineKernelWithVersion1) {
@@ -75,6 +76,46 @@ TEST(Features, OfAMachineWithoutAnything) {
   machine.cgroup().Remove("kubepods.slice");
   machine.sys().Remove("devices");
   EXPECT_THAT(Available(machine), IsEmpty());
+}
+
+// Instead of pods the machine has a service.
+void ReplaceKubepods(TestHost& machine, const std::string& subsystem) {
+  const std::string from = subsystem + "kubepods.slice";
+  const auto entries = machine.cgroup().List(from);
+  if (!entries.ok()) return;
+  for (const FileTree::Entry& entry : *entries) {
+    if (entry.is_directory) continue;
+    const auto text = machine.cgroup().Read(fmt::format("{}/{}", from, entry.name));
+    machine.cgroup().Set(fmt::format("{}system.slice/{}", subsystem, entry.name),
+                         text.value_or(""));
+  }
+  machine.cgroup().Remove(from);
+}
+
+// People ask what a machine can do before it joins a cluster.
+TEST(Features, WithoutAKubeletAreThoseOfTheMachinesServices) {
+  for (const bool anolis : {false, true}) {
+    TestHost machine({.version = CgroupVersion::kV1, .anolis = anolis});
+    const auto before = Available(machine);
+    const std::vector<FileTree::Entry> subsystems = *machine.cgroup().List("");
+    for (const FileTree::Entry& subsystem : subsystems) {
+      ReplaceKubepods(machine, subsystem.name + "/");
+    }
+    EXPECT_EQ(Available(machine), before);
+  }
+  TestHost machine({.version = CgroupVersion::kV2});
+  AddPerf(machine);
+  const auto before = Available(machine);
+  ReplaceKubepods(machine, "");
+  machine.kernel().cpi["system.slice"] = {};
+  EXPECT_EQ(Available(machine), before);
+}
+
+TEST(Features, WithoutAnyCgroupSayThatNobodyHasMadeOne) {
+  TestHost machine({.version = CgroupVersion::kV2});
+  machine.cgroup().Remove("kubepods.slice");
+  EXPECT_THAT(PrintFeatures(DetectFeatures(machine.host())),
+              HasSubstr("no cgroup has cpu.max.burst, and the kubelet has made none"));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ Status ImageKernel::ShareCoreCookie(int32_t, int32_t) { return NothingRuns(); }
 Status ImageKernel::ClearCoreCookie(int32_t) { return NothingRuns(); }
 Status ImageKernel::MountResctrl() { return NothingRuns(); }
 
-StatusOr<std::unique_ptr<Kernel::CpiCounter>> ImageKernel::CountCpi(const std::string&,
-                                                                    const std::vector<int32_t>&) {
+StatusOr<std::unique_ptr<Kernel::CpiCounter>> ImageKernel::CountCpi(const CgroupDir&,
+                                                                    const CpuSet&) {
   return NothingRuns();
 }
 

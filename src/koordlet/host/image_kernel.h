@@ -7,9 +7,9 @@
 
 namespace koord::koordlet {
 
-// The kernel of a machine of which only files are there: an image in a directory, or a simulated one.
-// The process ids in its files are not those of the machine that koordlet runs on, whose processes
-// are left alone.
+// The kernel of a machine of which only files are there: an image in a directory, or a simulated
+// one. The process ids in its files are not those of the machine that koordlet runs on, whose
+// processes are left alone.
 class ImageKernel final : public Kernel {
  public:
   int64_t page_size() const override { return 4096; }
@@ -21,8 +21,8 @@ class ImageKernel final : public Kernel {
   Status ShareCoreCookie(int32_t from, int32_t to) override;
   Status ClearCoreCookie(int32_t pid) override;
   Status MountResctrl() override;
-  StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const std::string& cgroup_dir,
-                                                 const std::vector<int32_t>& cpus) override;
+  StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const CgroupDir& cgroup_dir,
+                                                 const CpuSet& cpus) override;
 };
 
 }  // namespace koord::koordlet

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/cpu_set.h"
 #include "base/status.h"
+#include "koordlet/host/cgroup_dir.h"
 
 namespace koord::koordlet {
 
@@ -37,8 +39,8 @@ class Kernel {
     virtual ~CpiCounter() = default;
     virtual StatusOr<CpiCount> Read() = 0;
   };
-  virtual StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const std::string& cgroup_dir,
-                                                         const std::vector<int32_t>& cpus) = 0;
+  virtual StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const CgroupDir& cgroup_dir,
+                                                         const CpuSet& cpus) = 0;
 };
 
 }  // namespace koord::koordlet

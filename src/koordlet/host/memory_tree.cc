@@ -1,6 +1,7 @@
 #include "koordlet/host/memory_tree.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "koordlet/host/kernel_text.h"
@@ -16,12 +17,14 @@ std::pair<std::string_view, std::string_view> SplitLast(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-class MemoryFile final : public OpenFile {
+}  // namespace
+
+class MemoryTree::File final : public OpenFile {
  public:
-  MemoryFile(const MemoryTree& tree, std::string_view path) : tree_(tree), path_(path) {}
+  File(const MemoryTree& tree, std::string_view path) : tree_(tree), path_(path) {}
 
   StatusOr<std::string_view> Read(std::string& buffer) override {
-    ASSIGN_OR_RETURN(buffer, tree_.Read(path_));
+    ASSIGN_OR_RETURN(buffer, tree_.ReadChecked(path_));
     return buffer;
   }
 
@@ -30,45 +33,58 @@ class MemoryFile final : public OpenFile {
   const std::string path_;
 };
 
-}  // namespace
-
-struct MemoryTree::Hooks {
-  Reader reader;
-  Writer writer;
-};
-
 struct MemoryTree::Directory {
-  std::string name;
   std::vector<Node> nodes;  // by name
 
-  std::vector<Node>::iterator LowerBound(std::string_view wanted) {
+  auto LowerBound(std::string_view wanted) const {
     return std::ranges::lower_bound(nodes, wanted, {},
                                     [](const Node& node) { return std::string_view(*node.name); });
   }
-  Node* Find(std::string_view wanted) {
+  const Node* Find(std::string_view wanted) const {
     const auto it = LowerBound(wanted);
     return it == nodes.end() || *it->name != wanted ? nullptr : &*it;
   }
+  Node* Find(std::string_view wanted) {
+    return const_cast<Node*>(std::as_const(*this).Find(wanted));
+  }
+  Node& Add(std::shared_ptr<const std::string> name) {
+    const auto place = LowerBound(*name);
+    return *nodes.insert(place, Node{.name = std::move(name), .text = nullptr, .directory = {}});
+  }
 };
 
-MemoryTree::MemoryTree() : root_(std::make_unique<Directory>()) {}
+MemoryTree::MemoryTree() : root_(std::make_shared<Directory>()) {}
+MemoryTree::MemoryTree(const MemoryTree& other) : root_(other.root_) {}
 MemoryTree::~MemoryTree() = default;
 
+// What others still look at stays as it is.
+MemoryTree::Directory& MemoryTree::Own(DirectoryPtr& directory) {
+  if (directory == nullptr) {
+    directory = std::make_shared<Directory>();
+  } else if (directory.use_count() > 1) {
+    directory = std::make_shared<Directory>(*directory);
+  }
+  return *directory;
+}
+
+// The kernel has few names for files, which all trees have in common.
+std::shared_ptr<const std::string> MemoryTree::FileName(std::string_view name) {
+  static std::mutex mutex;
+  static auto& names = *new StringMap<std::shared_ptr<const std::string>>();
+  const std::lock_guard lock(mutex);
+  const auto known = names.find(name);
+  if (known != names.end()) return known->second;
+  return names.emplace(name, std::make_shared<const std::string>(name)).first->second;
+}
+
 MemoryTree::Directory& MemoryTree::MakeDirectories(std::string_view path) {
-  Directory* directory = root_.get();
+  Directory* directory = &Own(root_);
   while (!path.empty()) {
     const std::string_view name = TakeUntil(path, '/');
     Node* node = directory->Find(name);
-    if (node == nullptr) {
-      auto made = std::make_unique<Directory>();
-      made->name = name;
-      const std::string* const own_name = &made->name;
-      node = &*directory->nodes.insert(directory->LowerBound(name),
-                                       Node{own_name, "", nullptr, std::move(made)});
-    }
+    if (node == nullptr) node = &directory->Add(std::make_shared<const std::string>(name));
     // Whoever plays the kernel may put a directory where a file was.
-    if (node->directory == nullptr) node->directory = std::make_unique<Directory>();
-    directory = node->directory.get();
+    directory = &Own(node->directory);
   }
   return *directory;
 }
@@ -77,19 +93,18 @@ MemoryTree::Node& MemoryTree::MakeFile(std::string_view path) {
   const auto [parent, name] = SplitLast(path);
   Directory& directory = MakeDirectories(parent);
   if (Node* const node = directory.Find(name)) return *node;
-  const std::string* const kept = &*file_names_.emplace(name).first;
-  return *directory.nodes.insert(directory.LowerBound(name), Node{kept, "", nullptr, nullptr});
+  return directory.Add(FileName(name));
 }
 
-MemoryTree::Directory* MemoryTree::FindDirectory(std::string_view path) const {
+const MemoryTree::Directory* MemoryTree::FindDirectory(std::string_view path) const {
   if (path.empty()) return root_.get();
   const Node* const node = Find(path);
   return node == nullptr ? nullptr : node->directory.get();
 }
 
-MemoryTree::Node* MemoryTree::Find(std::string_view path) const {
-  Directory* directory = root_.get();
-  Node* node = nullptr;
+const MemoryTree::Node* MemoryTree::Find(std::string_view path) const {
+  const Directory* directory = root_.get();
+  const Node* node = nullptr;
   while (!path.empty()) {
     if (directory == nullptr) return nullptr;
     node = directory->Find(TakeUntil(path, '/'));
@@ -99,62 +114,74 @@ MemoryTree::Node* MemoryTree::Find(std::string_view path) const {
   return node;
 }
 
-MemoryTree::Node* MemoryTree::FindFile(std::string_view path) const {
-  Node* const node = Find(path);
+const MemoryTree::Node* MemoryTree::FindFile(std::string_view path) const {
+  const Node* const node = Find(path);
   return node == nullptr || node->directory != nullptr ? nullptr : node;
 }
 
-MemoryTree::Hooks& MemoryTree::HooksOf(std::string_view path) {
-  Node& node = MakeFile(path);
-  if (node.hooks == nullptr) node.hooks = std::make_unique<Hooks>();
-  return *node.hooks;
+void MemoryTree::Set(std::string_view path, std::string_view text) {
+  MakeFile(path).text = std::make_shared<const std::string>(text);
 }
 
-void MemoryTree::Set(std::string_view path, std::string_view text) { MakeFile(path).text = text; }
-
 void MemoryTree::SetReader(std::string_view path, Reader reader) {
-  HooksOf(path).reader = std::move(reader);
+  if (FindFile(path) == nullptr) MakeFile(path);
+  readers_.insert_or_assign(path, std::move(reader));
 }
 
 void MemoryTree::SetWriter(std::string_view path, Writer writer) {
-  HooksOf(path).writer = std::move(writer);
+  if (FindFile(path) == nullptr) MakeFile(path);
+  writers_.insert_or_assign(path, std::move(writer));
 }
 
 void MemoryTree::AddDirectory(std::string_view path) { MakeDirectories(path); }
 
 void MemoryTree::Remove(std::string_view path) {
   const auto [parent, name] = SplitLast(path);
-  Directory* const directory = FindDirectory(parent);
-  if (directory == nullptr || directory->Find(name) == nullptr) return;
-  directory->nodes.erase(directory->LowerBound(name));
+  if (Find(path) == nullptr) return;
+  Directory& directory = MakeDirectories(parent);
+  directory.nodes.erase(directory.LowerBound(name));
+  const auto is_gone = [path = path](const auto& hook) {
+    const std::string_view of = hook.first;
+    return of.starts_with(path) && (of.size() == path.size() || of[path.size()] == '/');
+  };
+  absl::erase_if(readers_, is_gone);
+  absl::erase_if(writers_, is_gone);
 }
 
 StatusOr<std::string> MemoryTree::Read(std::string_view path) const {
   RETURN_IF_ERROR(CheckTreePath(path));
+  return ReadChecked(path);
+}
+
+StatusOr<std::string> MemoryTree::ReadChecked(std::string_view path) const {
+  if (const auto reader = readers_.find(path); reader != readers_.end()) {
+    if (reader->second) return reader->second();
+  }
   const Node* const node = FindFile(path);
   if (node == nullptr) return Missing(path);
-  return node->hooks != nullptr && node->hooks->reader ? node->hooks->reader() : node->text;
+  return node->text == nullptr ? std::string() : *node->text;
 }
 
 StatusOr<std::unique_ptr<OpenFile>> MemoryTree::Open(std::string_view path) const {
   RETURN_IF_ERROR(CheckTreePath(path));
   if (FindFile(path) == nullptr) return Missing(path);
-  return std::make_unique<MemoryFile>(*this, path);
+  return std::make_unique<File>(*this, path);
 }
 
-const MemoryTree::Writer* MemoryTree::WriterOf(const Node& node) const {
-  if (node.hooks != nullptr && node.hooks->writer) return &node.hooks->writer;
+const MemoryTree::Writer* MemoryTree::WriterOf(std::string_view path) const {
+  const auto own = writers_.find(path);
+  if (own != writers_.end() && own->second) return &own->second;
   return writer_ ? &writer_ : nullptr;
 }
 
 Status MemoryTree::Write(std::string_view path, std::string_view text, bool append) {
   RETURN_IF_ERROR(CheckTreePath(path));
   if (gate_) RETURN_IF_ERROR(gate_());
-  Node* const node = FindFile(path);
+  const Node* const node = FindFile(path);
   if (node == nullptr) return Missing(path);
-  if (const Writer* const writer = WriterOf(*node)) return (*writer)(path, text);
-  if (!append) node->text.clear();
-  node->text += text;
+  if (const Writer* const writer = WriterOf(path)) return (*writer)(path, text);
+  std::string whole = append && node->text != nullptr ? *node->text : std::string();
+  Set(path, whole += text);
   return absl::OkStatus();
 }
 

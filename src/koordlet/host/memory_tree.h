@@ -1,17 +1,20 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/string_map.h"
 #include "koordlet/host/file_tree.h"
 
 namespace koord::koordlet {
 
 // A tree of files in memory: the kernel of a simulated machine, and of tests. Whoever plays the
 // kernel makes files and directories appear and vanish, answers reads, and may refuse writes.
+//
+// A copy has the same files, and nobody yet who plays the kernel. Directories that are the same in
+// both take memory once, until either changes something in them.
 class MemoryTree final : public FileTree {
  public:
   // What a file holds at this moment.
@@ -20,6 +23,8 @@ class MemoryTree final : public FileTree {
   using Writer = std::function<Status(std::string_view path, std::string_view text)>;
 
   MemoryTree();
+  MemoryTree(const MemoryTree& other);
+  MemoryTree& operator=(const MemoryTree&) = delete;
   ~MemoryTree() override;
 
   // Makes the file and the directories above it, or replaces its content.
@@ -48,28 +53,32 @@ class MemoryTree final : public FileTree {
   Status RemoveDirectory(std::string_view path) override;
 
  private:
-  struct Hooks;
+  class File;
   struct Directory;
-  // Small, since a simulated cluster has millions: names of files are kept once.
+  using DirectoryPtr = std::shared_ptr<Directory>;  // to be changed only through Own
+  // Small, since a simulated cluster has many: names and texts are kept once.
   struct Node {
-    const std::string* name;
-    std::string text;
-    std::unique_ptr<Hooks> hooks;          // null: none
-    std::unique_ptr<Directory> directory;  // null: a file
+    std::shared_ptr<const std::string> name;
+    std::shared_ptr<const std::string> text;
+    DirectoryPtr directory;  // null: a file
   };
 
+  static Directory& Own(DirectoryPtr& directory);
+  static std::shared_ptr<const std::string> FileName(std::string_view name);
+
+  StatusOr<std::string> ReadChecked(std::string_view path) const;
   // Null: a write goes into the text.
-  const Writer* WriterOf(const Node& node) const;
+  const Writer* WriterOf(std::string_view path) const;
   Status Write(std::string_view path, std::string_view text, bool append);
   Directory& MakeDirectories(std::string_view path);
   Node& MakeFile(std::string_view path);
-  Hooks& HooksOf(std::string_view path);
-  Directory* FindDirectory(std::string_view path) const;
-  Node* Find(std::string_view path) const;
-  Node* FindFile(std::string_view path) const;
+  const Directory* FindDirectory(std::string_view path) const;
+  const Node* Find(std::string_view path) const;
+  const Node* FindFile(std::string_view path) const;
 
-  std::unique_ptr<Directory> root_;
-  std::set<std::string, std::less<>> file_names_;
+  DirectoryPtr root_;
+  StringMap<Reader> readers_;  // by path
+  StringMap<Writer> writers_;
   Writer writer_;
   std::function<Status()> gate_;
   std::function<void(std::string_view)> fill_;

@@ -125,5 +125,44 @@ TEST(MemoryTree, RefusesPathsThatLeaveIt) {
   EXPECT_EQ(CheckTreePath(std::string_view("a\0b", 3)).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(MemoryTree, ACopyGoesItsOwnWay) {
+  MemoryTree model;
+  model.Set("cpu/a/shares", "1");
+  model.Set("cpu/b/shares", "2");
+  MemoryTree copy(model);
+  ASSERT_TRUE(copy.Write("cpu/a/shares", "10").ok());
+  copy.Set("cpu/c/shares", "30");
+  copy.Remove("cpu/b");
+  model.Set("cpu/b/quota", "7");
+  EXPECT_EQ(model.Read("cpu/a/shares").value(), "1");
+  EXPECT_EQ(copy.Read("cpu/a/shares").value(), "10");
+  EXPECT_THAT(Names(model, "cpu"), ElementsAre("a/", "b/"));
+  EXPECT_THAT(Names(copy, "cpu"), ElementsAre("a/", "c/"));
+  EXPECT_THAT(Names(model, "cpu/b"), ElementsAre("quota", "shares"));
+}
+
+TEST(MemoryTree, ACopyHasNobodyWhoPlaysTheKernel) {
+  MemoryTree model;
+  model.Set("stat", "kept");
+  model.SetReader("stat", [] { return std::string("read"); });
+  model.OnWrite([](std::string_view, std::string_view) { return FailedPrecondition("no"); });
+  MemoryTree copy(model);
+  EXPECT_EQ(model.Read("stat").value(), "read");
+  EXPECT_EQ(copy.Read("stat").value(), "kept");
+  EXPECT_TRUE(copy.Write("stat", "written").ok());
+  EXPECT_EQ(copy.Read("stat").value(), "written");
+}
+
+TEST(MemoryTree, ReadersGoWithTheirDirectory) {
+  MemoryTree tree;
+  tree.SetReader("a/b/stat", [] { return std::string("1"); });
+  tree.SetReader("a/bb/stat", [] { return std::string("2"); });
+  tree.Remove("a/b");
+  EXPECT_EQ(tree.Read("a/b/stat").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(tree.Read("a/bb/stat").value(), "2");
+  tree.Set("a/b/stat", "3");
+  EXPECT_EQ(tree.Read("a/b/stat").value(), "3");
+}
+
 }  // namespace
 }  // namespace koord::koordlet::memory_tree_test

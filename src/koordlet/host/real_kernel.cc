@@ -189,10 +189,10 @@ Status RealKernel::MountResctrl() {
       fmt::format("mounting resctrl on {}: {}", resctrl_mount_point_, Why(errno)));
 }
 
-StatusOr<std::unique_ptr<Kernel::CpiCounter>> RealKernel::CountCpi(
-    const std::string& cgroup_dir, const std::vector<int32_t>& cpus) {
+StatusOr<std::unique_ptr<Kernel::CpiCounter>> RealKernel::CountCpi(const CgroupDir& cgroup_dir,
+                                                                   const CpuSet& cpus) {
   const std::string path =
-      version_ == CgroupVersion::kV1 ? fmt::format("perf_event/{}", cgroup_dir) : cgroup_dir;
+      version_ == CgroupVersion::kV1 ? fmt::format("perf_event/{}", cgroup_dir) : cgroup_dir.path();
   ASSIGN_OR_RETURN(const int cgroup, cgroups_.OpenDirectory(path));
   Descriptors directory;
   directory.Add(cgroup);

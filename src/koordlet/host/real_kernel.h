@@ -26,8 +26,8 @@ class RealKernel final : public Kernel {
 
   Status MountResctrl() override;
 
-  StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const std::string& cgroup_dir,
-                                                 const std::vector<int32_t>& cpus) override;
+  StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const CgroupDir& cgroup_dir,
+                                                 const CpuSet& cpus) override;
 
  private:
   const DirectoryTree& cgroups_;

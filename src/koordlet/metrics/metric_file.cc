@@ -87,6 +87,10 @@ class FileWriter {
   boost::crc_32_type checksum_;
 };
 
+// Times beyond this are no times: a hundred years, so that the sum of two fits into nanoseconds.
+constexpr int64_t kMaxMs = int64_t{100} * 365 * 24 * 3600 * 1000;
+bool IsTime(int64_t ms) { return ms >= -kMaxMs && ms <= kMaxMs; }
+
 class FileReader {
  public:
   explicit FileReader(std::string_view text) : rest_(text) {}
@@ -97,6 +101,7 @@ class FileReader {
   }
   bool Bytes(void* data, size_t size) {
     if (rest_.size() < size) return false;
+    if (size == 0) return true;  // `data` may be null then, which memcpy must not see
     std::memcpy(data, rest_.data(), size);
     rest_.remove_prefix(size);
     return true;
@@ -140,7 +145,10 @@ void WriteSeries(const NameTable& names, const ChunkPool& pool, const SeriesKey&
 // False: the text ends too soon or cannot be.
 bool ReadChunk(FileReader& in, int64_t shift_ms, SampleChunk& chunk) {
   ChunkHeader header;
-  if (!in.Value(header) || header.count == 0 || header.count > SampleChunk::kCapacity) return false;
+  if (!in.Value(header) || header.count == 0 || header.count > SampleChunk::kCapacity ||
+      !IsTime(header.first_ms)) {
+    return false;
+  }
   chunk.first_ms = header.first_ms + shift_ms;
   chunk.base = header.base;
   chunk.count = static_cast<uint16_t>(header.count);
@@ -156,8 +164,8 @@ bool ReadSeries(FileReader& in, int64_t shift_ms, MetricStoreState& state) {
   std::string_view subject;
   std::string_view detail;
   if (!in.Value(header) || static_cast<int>(header.metric) >= kMetricCount ||
-      header.folded_count > SampleSeries::kMaxFolded || !in.Text(header.subject_size, subject) ||
-      !in.Text(header.detail_size, detail)) {
+      !IsTime(header.newest_ms) || header.folded_count > SampleSeries::kMaxFolded ||
+      !in.Text(header.subject_size, subject) || !in.Text(header.detail_size, detail)) {
     return false;
   }
   std::vector<FoldedSamples> folded(header.folded_count);
@@ -229,7 +237,10 @@ Status MetricStore::Load(const std::string& directory) {
   ASSIGN_OR_RETURN(const std::string_view content, Verified(text, path));
   FileReader in(content);
   FileHeader header;
-  if (!in.Value(header) || header.metric_count != kMetricCount) return Broken(path);
+  if (!in.Value(header) || header.metric_count != kMetricCount || header.wall_ns < 0 ||
+      !IsTime(header.steady_ms)) {
+    return Broken(path);
+  }
   const Duration age = state.clock.Now().time_since_epoch() - Duration(header.wall_ns);
   if (age < Duration(0) || age > state.options.retention) {
     return FailedPrecondition(

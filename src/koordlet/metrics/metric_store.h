@@ -32,12 +32,8 @@ enum class Metric : uint8_t {
   kPodMemoryWithPageCache,
   kPodMemoryWithHotPages,
   kPodColdMemory,
-  kPodNumaMemory,
-  kPodThrottled,
   kPodPressure,   // detail: "cpu/some", ...
   kContainerCpu,  // subject: the container's id without its runtime
-  kContainerMemory,
-  kContainerMemoryWithPageCache,
   kContainerMemoryWithHotPages,
   kContainerColdMemory,
   kContainerThrottled,

@@ -18,7 +18,7 @@ struct FullStore {
   void Round(int second) {
     for (const std::string& id : ids) {
       for (const Metric metric :
-           {Metric::kContainerCpu, Metric::kContainerMemory, Metric::kContainerThrottled}) {
+           {Metric::kContainerCpu, Metric::kContainerColdMemory, Metric::kContainerThrottled}) {
         store.Append({metric, id}, 0.5 + second % 17);
       }
     }

@@ -87,13 +87,13 @@ TEST_F(MetricStoreTest, SeriesAreToldApartByMetricSubjectAndDetail) {
   store_.Append({Metric::kPodCpu, "a"}, 1);
   store_.Append({Metric::kPodCpu, "b"}, 2);
   store_.Append({Metric::kPodMemory, "a"}, 3);
-  store_.Append({Metric::kPodNumaMemory, "a", "0"}, 4);
-  store_.Append({Metric::kPodNumaMemory, "a", "1"}, 5);
+  store_.Append({Metric::kPodPressure, "a", "0"}, 4);
+  store_.Append({Metric::kPodPressure, "a", "1"}, 5);
   EXPECT_EQ(store_.Last({Metric::kPodCpu, "a"}, 1s), 1);
   EXPECT_EQ(store_.Last({Metric::kPodCpu, "b"}, 1s), 2);
   EXPECT_EQ(store_.Last({Metric::kPodMemory, "a"}, 1s), 3);
-  EXPECT_EQ(store_.Last({Metric::kPodNumaMemory, "a", "1"}, 1s), 5);
-  EXPECT_EQ(store_.Last({Metric::kPodNumaMemory, "a"}, 1s), std::nullopt);
+  EXPECT_EQ(store_.Last({Metric::kPodPressure, "a", "1"}, 1s), 5);
+  EXPECT_EQ(store_.Last({Metric::kPodPressure, "a"}, 1s), std::nullopt);
   EXPECT_EQ(store_.series(), 5);
 }
 
@@ -242,11 +242,11 @@ struct Churn {
     const std::string uid = fmt::format("0f6f3a3c-8a5e-4f4f-9a53-{:012}", pod);
     store.Append({Metric::kPodCpu, uid}, 0.25 + pod);
     store.Append({Metric::kPodMemory, uid}, 3.0e8 + pod * 4096);
-    store.Append({Metric::kPodThrottled, uid}, 0);
+    store.Append({Metric::kPodColdMemory, uid}, 0);
     for (int i = 0; i < 3; ++i) {
       const std::string id = fmt::format("{:064x}", pod * 3 + i);
       store.Append({Metric::kContainerCpu, id}, 0.125 + pod);
-      store.Append({Metric::kContainerMemory, id}, 1.0e8 + pod * 4096);
+      store.Append({Metric::kContainerColdMemory, id}, 1.0e8 + pod * 4096);
       store.Append({Metric::kContainerThrottled, id}, 0);
     }
   }
@@ -294,7 +294,7 @@ class MetricFileTest : public MetricStoreTest {
 
 TEST_F(MetricFileTest, ARestartFindsTheData) {
   AppendEvery(1s, 7200, kCpu, [](int i) { return i; });
-  AppendEvery(1s, 1200, {Metric::kPodNumaMemory, "uid", "1"}, [](int i) { return 1e9 + i; });
+  AppendEvery(1s, 1200, {Metric::kPodPressure, "uid", "1"}, [](int i) { return 1e9 + i; });
   ASSERT_TRUE(store_.Save(directory_.path()).ok());
 
   // Another process: its steady clock starts elsewhere, two minutes later by the wall clock.
@@ -303,7 +303,7 @@ TEST_F(MetricFileTest, ARestartFindsTheData) {
   ASSERT_TRUE(loaded.Load(directory_.path()).ok());
   loop_.Advance(2min);
   EXPECT_EQ(loaded.series(), 2);
-  for (const MetricKey& key : {kCpu, MetricKey{Metric::kPodNumaMemory, "uid", "1"}}) {
+  for (const MetricKey& key : {kCpu, MetricKey{Metric::kPodPressure, "uid", "1"}}) {
     for (const Duration window : {Duration(10min), Duration(30min), Duration(3h)}) {
       const auto expected = store_.Summarize(key, window);
       const auto found = loaded.Summarize(key, window);

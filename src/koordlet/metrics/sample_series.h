@@ -39,7 +39,7 @@ class ChunkPool {
  private:
   void AddFree(uint32_t index);
 
-  static constexpr uint32_t kSlab = 32;
+  static constexpr uint32_t kSlab = 8;  // a node without pods has 14 series
   using Slab = std::array<SampleChunk, kSlab>;
 
   std::vector<std::unique_ptr<Slab>> slabs_;

@@ -22,7 +22,7 @@ std::string ClassItem(api::PriorityBand band) {
 bool IsInternal(std::string_view key) { return key.starts_with("__node") && key.ends_with("__"); }
 
 CpuAndMemory AmountsOf(const kube::ResourceList& list) {
-  return {kube::AmountOf(list, kube::kCpu).MilliValue(),
+  return {MilliCpu(kube::AmountOf(list, kube::kCpu).MilliValue()),
           kube::AmountOf(list, kube::kMemory).Value()};
 }
 
@@ -216,8 +216,7 @@ ProdPrediction Predictor::Predict(std::span<const NodePod* const> pods) {
 void Predictor::ShowAmounts(metrics::Gauges& gauges, std::string_view label,
                             const std::optional<CpuAndMemory>& amounts) {
   if (!amounts.has_value()) return;
-  gauges.With({options_.node_name, label, "cpu", "core"})
-      .Set(static_cast<double>(amounts->cpu_milli) / 1000);
+  gauges.With({options_.node_name, label, "cpu", "core"}).Set(amounts->cpu.cores());
   gauges.With({options_.node_name, label, "memory", "byte"})
       .Set(static_cast<double>(amounts->memory));
 }

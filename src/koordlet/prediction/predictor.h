@@ -7,11 +7,11 @@
 #include "base/event_loop.h"
 #include "base/metrics/metrics.h"
 #include "base/string_map.h"
+#include "koordlet/informers/node_state.h"
 #include "koordlet/metrics/metric_store.h"
 #include "koordlet/prediction/checkpoint_files.h"
 #include "koordlet/prediction/prod_prediction.h"
 #include "koordlet/prediction/usage_model.h"
-#include "koordlet/states/node_state.h"
 
 namespace koord::koordlet {
 

@@ -101,10 +101,10 @@ TEST_F(PredictorTest, LearnsPodsClassesNodeAndSystem) {
   EXPECT_EQ(predictor->model_count(), 2 + 5 + 2);
   const ProdPrediction prediction = Predict(*predictor);
   ASSERT_TRUE(prediction.reclaimable.has_value());
-  ExpectPeak(prediction.peak_by_pods->cpu_milli, 1000, 25);
+  ExpectPeak(prediction.peak_by_pods->cpu.value(), 1000, 25);
   // prod 1 + sys 1 + none 0, the latter being the end of the first bucket
-  ExpectPeak(prediction.peak_by_priority->cpu_milli, 2000, 75);
-  EXPECT_EQ(prediction.reclaimable->cpu_milli, 4000 - prediction.peak_by_priority->cpu_milli);
+  ExpectPeak(prediction.peak_by_priority->cpu.value(), 2000, 75);
+  EXPECT_EQ(prediction.reclaimable->cpu.value(), 4000 - prediction.peak_by_priority->cpu.value());
   EXPECT_THAT(external_.Text(),
               HasSubstr("koordlet_node_resource_priority_reclaimable_status{node=\"n\","
                         "priority=\"koord-prod\"} 0"));
@@ -118,7 +118,7 @@ TEST_F(PredictorTest, RawAllocatableCountsWhereThereIsOne) {
   Run(2min);
   SetNode(R"({"metadata":{"name":"n","annotations":{"node.koordinator.sh/raw-allocatable":
       "{\"cpu\":\"1\",\"memory\":\"1Gi\"}"}},"status":{"allocatable":{"cpu":"100"}}})");
-  EXPECT_EQ(Predict(*predictor).reclaimable->cpu_milli, 0);
+  EXPECT_EQ(Predict(*predictor).reclaimable->cpu.value(), 0);
 }
 
 TEST_F(PredictorTest, ARestartFindsTheModels) {

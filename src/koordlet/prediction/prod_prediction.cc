@@ -7,7 +7,7 @@ namespace {
 
 template <class F>
 CpuAndMemory Combine(const CpuAndMemory& a, const CpuAndMemory& b, F function) {
-  return {function(a.cpu_milli, b.cpu_milli), function(a.memory, b.memory)};
+  return {MilliCpu(function(a.cpu.value(), b.cpu.value())), function(a.memory, b.memory)};
 }
 
 CpuAndMemory Plus(const CpuAndMemory& a, const CpuAndMemory& b) {
@@ -33,7 +33,7 @@ int64_t WithMargin(int64_t amount, int64_t margin_percent) {
   return scaled >= 9e18 ? INT64_MAX : static_cast<int64_t>(scaled);
 }
 CpuAndMemory WithMargin(const CpuAndMemory& amounts, int64_t margin_percent) {
-  return {WithMargin(amounts.cpu_milli, margin_percent),
+  return {MilliCpu(WithMargin(amounts.cpu.value(), margin_percent)),
           WithMargin(amounts.memory, margin_percent)};
 }
 

@@ -3,12 +3,14 @@
 #include <optional>
 #include <span>
 
+#include "base/milli_cpu.h"
+
 // How much of what production pods have requested they will not need even at their peak. The
 // arithmetic alone: the peaks come from the Predictor's models.
 namespace koord::koordlet {
 
 struct CpuAndMemory {
-  int64_t cpu_milli = 0;
+  MilliCpu cpu;
   int64_t memory = 0;  // bytes
   bool operator==(const CpuAndMemory&) const = default;
 };

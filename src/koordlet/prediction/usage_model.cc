@@ -14,8 +14,7 @@ void UsageModel::Add(double cores, double bytes, WallTime time) {
 }
 
 CpuAndMemory UsageModel::Peak() const {
-  return {static_cast<int64_t>(cpu_.Percentile(0.95) * 1000),
-          static_cast<int64_t>(memory_.Percentile(0.98))};
+  return {MilliCpu::OfCores(cpu_.Percentile(0.95)), static_cast<int64_t>(memory_.Percentile(0.98))};
 }
 
 std::string UsageModel::ToCheckpoint(std::string_view key) const {

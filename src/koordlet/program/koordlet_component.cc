@@ -13,11 +13,11 @@
 #include "koordlet/host/directory_tree.h"
 #include "koordlet/host/discovery.h"
 #include "koordlet/metrics/gpu/nvml.h"
-#include "koordlet/qos/evictor/api_evictor.h"
-#include "koordlet/qos/evictor/runtime_evictor.h"
+#include "koordlet/qos/eviction/api_evictor.h"
+#include "koordlet/qos/eviction/runtime_evictor.h"
 #include "koordlet/runtime/cri/cri_container_stopper.h"
 #include "koordlet/runtime/runtime_sockets.h"
-#include "kube/client/http_transport.h"
+#include "kube/transport/http_transport.h"
 
 namespace koord::koordlet {
 namespace {
@@ -49,8 +49,8 @@ Status RecreateDirectory(const std::string& path) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<component::Component>> KoordletComponent::Make(
-    component::Environment& environment, const KoordletFlags& flags,
+StatusOr<std::unique_ptr<program::Component>> KoordletComponent::Make(
+    program::Environment& environment, const KoordletFlags& flags,
     const kube::ClientConfig& api_server) {
   std::unique_ptr<KoordletComponent> component(new KoordletComponent());
   ASSIGN_OR_RETURN(component->host_, DiscoverAnyHost(flags.paths().host));
@@ -72,7 +72,7 @@ StatusOr<std::unique_ptr<component::Component>> KoordletComponent::Make(
   return component;
 }
 
-Status KoordletComponent::OpenAuditLog(component::Environment& environment,
+Status KoordletComponent::OpenAuditLog(program::Environment& environment,
                                        const KoordletOptions& options) {
   if (!options.gates.Enabled("AuditEvents")) return absl::OkStatus();
   random_ = Random(environment.seed);
@@ -96,8 +96,7 @@ void KoordletComponent::FindGpus(const KoordletOptions& options, const Clock& cl
   }
 }
 
-void KoordletComponent::MakeEvictor(component::Environment& environment,
-                                    const KoordletFlags& flags) {
+void KoordletComponent::MakeEvictor(program::Environment& environment, const KoordletFlags& flags) {
   const KoordletOptions& options = flags.options();
   if (options.dry_run) return;  // nobody has to go
   evictions_ = std::make_unique<EvictionRecord>(environment.loop, internal_, audit_.get(),
@@ -124,7 +123,7 @@ void KoordletComponent::MakeEvictor(component::Environment& environment,
   evictor_ = std::make_unique<RuntimeEvictor>(*stopper_, *evictions_);
 }
 
-void KoordletComponent::MakeHookTools(component::Environment& environment,
+void KoordletComponent::MakeHookTools(program::Environment& environment,
                                       const KoordletOptions& options) {
   hook_events_ = kube::MakeCoreEventRecorder(environment.client,
                                              {.component = "koordlet", .host = options.node_name});
@@ -150,7 +149,7 @@ void KoordletComponent::TellOfPod(const hooks::HookPod& pod, std::string_view re
   hook_events_->Record(note);
 }
 
-void KoordletComponent::MakeKubelet(component::Environment& environment, const KoordletFlags& flags,
+void KoordletComponent::MakeKubelet(program::Environment& environment, const KoordletFlags& flags,
                                     const kube::ClientConfig& api_server) {
   const KoordletOptions& options = flags.options();
   const auto connect = [&loop = environment.asio_loop, api_server, kubelet = options.kubelet](
@@ -168,7 +167,7 @@ void KoordletComponent::MakeKubelet(component::Environment& environment, const K
                                              &internal_);
 }
 
-void KoordletComponent::MakeKoordlet(component::Environment& environment,
+void KoordletComponent::MakeKoordlet(program::Environment& environment,
                                      const KoordletFlags& flags) {
   KoordletOptions options = flags.options();
   options.seed = environment.seed;
@@ -192,7 +191,7 @@ void KoordletComponent::MakeKoordlet(component::Environment& environment,
                                          std::move(options), std::move(parts));
 }
 
-void KoordletComponent::MakeWatches(component::Environment& environment,
+void KoordletComponent::MakeWatches(program::Environment& environment,
                                     const KoordletOptions& options) {
   NodeWatches::Listeners listeners;
   listeners.node = [this](const auto& node) { koordlet_->OnNode(node); };
@@ -260,17 +259,17 @@ void KoordletComponent::WatchCgroups(AsioLoop& loop, const std::string& cgroup_r
   watch_timer_->Set(kWatchRetry, [this, &loop, cgroup_root] { WatchCgroups(loop, cgroup_root); });
 }
 
-void KoordletComponent::Serve(component::ComponentApi& api, const FeatureGates& gates) {
+void KoordletComponent::Serve(program::ComponentApi& api, const FeatureGates& gates) {
   metrics::AddProcessMetrics(internal_);
   api.AddRoute("GET", "/internal-metrics",
-               [this](const component::RouteRequest&) { return TextOf({&internal_}); });
+               [this](const program::RouteRequest&) { return TextOf({&internal_}); });
   api.AddRoute("GET", "/external-metrics",
-               [this](const component::RouteRequest&) { return TextOf({&external_}); });
-  api.AddRoute("GET", "/metrics", [this](const component::RouteRequest&) {
+               [this](const program::RouteRequest&) { return TextOf({&external_}); });
+  api.AddRoute("GET", "/metrics", [this](const program::RouteRequest&) {
     return TextOf({&internal_, &external_});
   });
   if (gates.Enabled("AuditEventsHTTPHandler")) {
-    api.AddRoute("GET", "/events", [this](const component::RouteRequest& request) {
+    api.AddRoute("GET", "/events", [this](const program::RouteRequest& request) {
       return AnswerEvents(audit_.get(), request.http);
     });
   }

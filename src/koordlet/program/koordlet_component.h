@@ -2,52 +2,52 @@
 #include <memory>
 #include <string>
 
-#include "component/program.h"
-#include "koordlet/app/koordlet.h"
+#include "koordlet/agent/koordlet.h"
 #include "koordlet/audit/audit_log.h"
 #include "koordlet/hooks/server/hook_server.h"
 #include "koordlet/hooks/tc_network_qos/network_control.h"
 #include "koordlet/hooks/terway_qos/terway_files.h"
+#include "koordlet/informers/cgroup_watch.h"
+#include "koordlet/informers/node_watches.h"
+#include "koordlet/informers/volume_claims.h"
 #include "koordlet/metrics/gpu/gpu_devices.h"
 #include "koordlet/program/koordlet_flags.h"
-#include "koordlet/qos/evictor/eviction_record.h"
+#include "koordlet/qos/eviction/eviction_record.h"
 #include "koordlet/runtime/container_stopper.h"
 #include "koordlet/runtime/pod_resources/pod_resources_proxy.h"
-#include "koordlet/states/cgroup_watch.h"
-#include "koordlet/states/node_watches.h"
-#include "koordlet/states/volume_claims.h"
-#include "kube/client/event_recorder.h"
+#include "kube/events/event_recorder.h"
+#include "program/program.h"
 
 namespace koord::koordlet {
 
 // koordlet as a component of a real node: the machine, the watches of the node's objects, its
 // kubelet, and what it serves.
-class KoordletComponent final : public component::Component {
+class KoordletComponent final : public program::Component {
  public:
-  static StatusOr<std::unique_ptr<component::Component>> Make(component::Environment& environment,
-                                                              const KoordletFlags& flags,
-                                                              const kube::ClientConfig& api_server);
+  static StatusOr<std::unique_ptr<program::Component>> Make(program::Environment& environment,
+                                                            const KoordletFlags& flags,
+                                                            const kube::ClientConfig& api_server);
 
   void Start(Task ready) override;
-  void Lead(const component::Leadership&) override {}
+  void Lead(const program::Leadership&) override {}
   void Stop(Task done) override;
 
  private:
   KoordletComponent() = default;
 
-  Status OpenAuditLog(component::Environment& environment, const KoordletOptions& options);
+  Status OpenAuditLog(program::Environment& environment, const KoordletOptions& options);
   void FindGpus(const KoordletOptions& options, const Clock& clock);
-  void MakeEvictor(component::Environment& environment, const KoordletFlags& flags);
-  void MakeHookTools(component::Environment& environment, const KoordletOptions& options);
+  void MakeEvictor(program::Environment& environment, const KoordletFlags& flags);
+  void MakeHookTools(program::Environment& environment, const KoordletOptions& options);
   void TellOfPod(const hooks::HookPod& pod, std::string_view reason, std::string_view message);
-  void MakeKubelet(component::Environment& environment, const KoordletFlags& flags,
+  void MakeKubelet(program::Environment& environment, const KoordletFlags& flags,
                    const kube::ClientConfig& api_server);
-  void MakeKoordlet(component::Environment& environment, const KoordletFlags& flags);
-  void MakeWatches(component::Environment& environment, const KoordletOptions& options);
+  void MakeKoordlet(program::Environment& environment, const KoordletFlags& flags);
+  void MakeWatches(program::Environment& environment, const KoordletOptions& options);
   void ServeHooks(AsioLoop& loop, const KoordletOptions& options);
   void ServePodResources(AsioLoop& loop, const KoordletFlags& flags);
   void WatchCgroups(AsioLoop& loop, const std::string& cgroup_root);
-  void Serve(component::ComponentApi& api, const FeatureGates& gates);
+  void Serve(program::ComponentApi& api, const FeatureGates& gates);
 
   metrics::Registry internal_;
   metrics::Registry external_;

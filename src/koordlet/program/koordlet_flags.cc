@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "component/feature_gates.h"
+#include "program/feature_gates.h"
 
 namespace koord::koordlet {
 namespace {
 
-using component::Flags;
+using program::Flags;
 
 constexpr int kUsageExitCode = 2;
+constexpr int kSecurePort = 9317;
 
 Duration Seconds(int seconds) { return std::chrono::seconds(seconds); }
 
@@ -36,25 +37,25 @@ Status ParseClassNamespaces(std::string_view text, TrustPolicy& trust) {
 
 }  // namespace
 
-KoordletFlags::KoordletFlags(component::Program& program) : program_(program) {
-  component::Program::Options& options = program.options();
+KoordletFlags::KoordletFlags(program::Program& program) : program_(program) {
+  program::Program::Options& options = program.options();
   options.client.qps = 20;
   options.client.burst = 30;
   options.leader_election.enabled = false;
-  options.secure.port = 0;
+  options.secure.port = kSecurePort;
   options.profiling = false;
   paths_ =
       kube::ProcessEnvironment("agent_mode") == "hostMode" ? PathsOnHost() : PathsInContainer();
   options_.metric_directory = "/metric-data/";
   options_.prediction.checkpoint_directory = "/prediction-checkpoints";
-  options_.footprint_file = "/var/run/koordlet/footprint.json";
+  options_.undo_file = "/var/run/koordlet/undo.json";
   options_.hook_server.address = "/host-var-run-koordlet/koordlet.sock";
   options_.hook_server.host_endpoint = "/var/run/koordlet/koordlet.sock";
   program.flags().SetUsageExitCode(kUsageExitCode);
-  component::AddClientFlags(program.flags(), options.client);
-  component::AddLoggingFlags(program.flags(), options.logging);
+  program::AddClientFlags(program.flags(), options.client);
+  program::AddLoggingFlags(program.flags(), options.logging);
   program.flags().Accept({}, {"--legacy-stderr-threshold-behavior"});
-  component::AddFeatureGatesFlag(program.flags().AddGroup("Features"), program.gates());
+  program::AddFeatureGatesFlag(program.flags().AddGroup("Features"), program.gates());
   AddPathFlags();
   AddKubeletFlags();
   AddCollectorFlags();
@@ -70,7 +71,10 @@ KoordletFlags::KoordletFlags(component::Program& program) : program_(program) {
 void KoordletFlags::AddPathFlags() {
   Flags& flags = program_.flags();
   flags.AddGroup("Serving").Text("--addr", address_,
-                                 "Where to serve metrics, health and audit events: host:port.");
+                                 "Where to serve health over plain HTTP, and metrics with "
+                                 "--metrics-without-login: host:port.");
+  program::AddSecureServingFlags(flags, program_.options().secure);
+  program::AddOpenMetricsFlag(flags, program_.options().metrics_without_login);
   flags.Accept({"--pprof-addr"}, {"--enable-pprof"});
   flags.AddGroup("Paths of the host")
       .Text("--cgroup-root-dir", paths_.host.cgroup, "Where control groups are mounted.")
@@ -190,7 +194,7 @@ void KoordletFlags::AddStrategyFlags() {
             "Evict by the API server, instead of stopping containers.")
       .Bool("--dry-run", options_.dry_run,
             "Change nothing on the node and evict nobody; log what would change.")
-      .Text("--footprint-file", options_.footprint_file,
+      .Text("--undo-file", options_.undo_file,
             "Where to note what was changed, so that it can be put back after a restart. Goes when "
             "the machine restarts.");
 }

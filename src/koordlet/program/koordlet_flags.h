@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "component/program.h"
-#include "koordlet/app/koordlet_options.h"
+#include "koordlet/agent/koordlet_options.h"
 #include "koordlet/program/koordlet_paths.h"
-#include "kube/client/server_url.h"
+#include "kube/transport/server_url.h"
+#include "program/program.h"
 
 namespace koord::koordlet {
 
@@ -25,7 +25,7 @@ struct OnceOptions {
 // koordlet's command line: upstream's flags, and those that this implementation adds.
 class KoordletFlags {
  public:
-  explicit KoordletFlags(component::Program& program);
+  explicit KoordletFlags(program::Program& program);
 
   // `environment` finds variables: NODE_NAME and agent_mode.
   StatusOr<bool> Load(const kube::Environment& environment);
@@ -47,7 +47,7 @@ class KoordletFlags {
   Status Check() const;
   Status ParseAddress();
 
-  component::Program& program_;
+  program::Program& program_;
   KoordletOptions options_;
   KoordletPaths paths_;
   OnceOptions once_;

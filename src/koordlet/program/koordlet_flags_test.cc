@@ -10,11 +10,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 struct CommandLine {
-  component::Program program{"koordlet", "", KoordletFeatureGates()};
+  program::Program program{"koordlet", "", KoordletFeatureGates()};
   KoordletFlags flags{program};
   std::string node_name = "n";
 
-  component::Flags::Outcome Read(std::vector<std::string> arguments) {
+  program::Flags::Outcome Read(std::vector<std::string> arguments) {
     return program.flags().Read(std::move(arguments));
   }
   StatusOr<bool> Load() {
@@ -31,6 +31,8 @@ TEST(KoordletFlags, HasUpstreamsDefaults) {
   const KoordletOptions& options = line.flags.options();
   EXPECT_EQ(options.node_name, "n");
   EXPECT_EQ(line.program.options().plain.port, 9316);
+  EXPECT_EQ(line.program.options().secure.port, 9317);
+  EXPECT_FALSE(line.program.options().metrics_without_login);
   EXPECT_EQ(line.program.options().client.qps, 20);
   EXPECT_EQ(line.program.options().client.burst, 30);
   EXPECT_EQ(options.force_update_after, Duration(60s));

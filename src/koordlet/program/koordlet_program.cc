@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "component/program.h"
 #include "koordlet/host/directory_tree.h"
 #include "koordlet/host/discovery.h"
 #include "koordlet/host/features.h"
@@ -14,7 +13,8 @@
 #include "koordlet/program/koordlet_component.h"
 #include "koordlet/program/koordlet_flags.h"
 #include "koordlet/program/once.h"
-#include "kube/client/kubeconfig.h"
+#include "kube/transport/kubeconfig.h"
+#include "program/program.h"
 
 namespace koord::koordlet {
 namespace {
@@ -81,7 +81,7 @@ int RunKoordlet(int argc, const char* const* argv) {
   std::vector<const char*> arguments(argv, argv + argc);
   const bool show_features = TakeCommand(arguments, "features");
   const bool mount_resctrl = TakeCommand(arguments, "mount-resctrl");
-  component::Program program("koordlet", kDescription, KoordletFeatureGates());
+  program::Program program("koordlet", kDescription, KoordletFeatureGates());
   KoordletFlags flags(program);
   RaiseOpenFileLimit();
   program.BeforeStart([&]() -> StatusOr<bool> {
@@ -100,8 +100,8 @@ int RunKoordlet(int argc, const char* const* argv) {
   });
   return program.Run(
       static_cast<int>(arguments.size()), arguments.data(),
-      [&](component::Environment& environment) -> StatusOr<std::unique_ptr<component::Component>> {
-        const component::ClientOptions& client = program.options().client;
+      [&](program::Environment& environment) -> StatusOr<std::unique_ptr<program::Component>> {
+        const program::ClientOptions& client = program.options().client;
         ASSIGN_OR_RETURN(
             const kube::ClientConfig config,
             kube::LoadClientConfig({.kubeconfig = client.kubeconfig, .master = client.master}));

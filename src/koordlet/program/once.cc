@@ -7,10 +7,10 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/virtual_loop.h"
-#include "koordlet/app/koordlet.h"
+#include "koordlet/agent/koordlet.h"
 #include "koordlet/hooks/tc_network_qos/network_control.h"
 #include "koordlet/host/discovery.h"
-#include "kube/client/in_process_transport.h"
+#include "kube/transport/in_process_transport.h"
 #include "kube/yaml.h"
 
 namespace koord::koordlet {
@@ -90,24 +90,12 @@ std::shared_ptr<const kube::Node> NodeOf(const Host& host, const std::string& na
   auto node = std::make_shared<kube::Node>();
   node->metadata.name = name;
   const auto cpu = host.ReadCpuInfo();
-  const int64_t processors = cpu.ok() ? static_cast<int64_t>(cpu->processors.size()) : 0;
-  node->status.capacity.emplace(kube::kCpu, kube::Quantity(processors));
-  node->status.capacity.emplace(kube::kMemory,
-                                kube::Quantity(MemTotal(host), kube::Quantity::Format::kBinarySi));
+  const int64_t processors = cpu.ok() ? static_cast<int64_t>(cpu->topology.processors().size()) : 0;
+  node->status.capacity.Mutable().emplace(kube::kCpu, kube::Quantity(processors));
+  node->status.capacity.Mutable().emplace(
+      kube::kMemory, kube::Quantity(MemTotal(host), kube::Quantity::Format::kBinarySi));
   node->status.allocatable = node->status.capacity;
   return node;
-}
-
-// What the kubelet of the image was told, as far as its usual file says.
-std::optional<KubeletConfig> KubeletConfigOf(const Host& host) {
-  const auto text = host.kubelet().Read("config.yaml");
-  if (!text.ok()) return std::nullopt;
-  const auto json = kube::ParseYaml(*text);
-  if (!json.ok()) return std::nullopt;
-  auto config = kube::Decode<KubeletConfig>(*json);
-  if (!config.ok()) return std::nullopt;
-  if (config->cpu_manager_policy.empty()) config->cpu_manager_policy = "none";
-  return *std::move(config);
 }
 
 double CoresOf(const api::ResourceMap& usage) {
@@ -170,7 +158,7 @@ std::string PathOnMachine(std::string_view path) {
 
 struct Inputs {
   std::shared_ptr<const kube::Node> node;
-  PodListReader::Pods pods;
+  PodList::Pods pods;
   std::shared_ptr<const api::NodeSlo> slo;
   std::shared_ptr<const api::NodeMetric> metric;
 };
@@ -187,7 +175,9 @@ StatusOr<Inputs> ReadInputs(const OnceOptions& once, const Host& host) {
   if (!once.node_file.empty()) {
     ASSIGN_OR_RETURN(inputs.node, ReadOne<kube::Node>(once.node_file));
   } else {
-    inputs.node = NodeOf(host, "node");
+    // Pods that somebody has got from a cluster are bound to the node that he looks at.
+    const bool is_bound = !inputs.pods.empty() && kube::IsAssigned(*inputs.pods.front());
+    inputs.node = NodeOf(host, is_bound ? inputs.pods.front()->spec.node_name : "node");
   }
   return inputs;
 }
@@ -282,11 +272,12 @@ StatusOr<OnceReport> RunOnce(const OnceOptions& once, KoordletOptions options) {
   const HostPaths paths = once.host_root == "/" ? HostPaths() : HostPaths::Below(once.host_root);
   ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, DiscoverHost(paths));
   ASSIGN_OR_RETURN(const Inputs inputs, ReadInputs(once, *host));
-  const auto kubelet = KubeletConfigOf(*host);
+  // What the kubelet of the image was told, as far as its usual file says.
+  const auto kubelet = ReadKubeletConfigFile(host->kubelet());
   options.node_name = inputs.node->metadata.name;
-  options.ask_kubelet_config = kubelet.has_value();
+  options.ask_kubelet_config = kubelet.ok();
   options.metric_directory.clear();
-  options.footprint_file.clear();
+  options.undo_file.clear();
   options.prediction.checkpoint_directory.clear();
   options.qos.cpu_evict_cool_time = options.qos.memory_evict_cool_time = Duration(0);
 
@@ -310,7 +301,7 @@ StatusOr<OnceReport> RunOnce(const OnceOptions& once, KoordletOptions options) {
     report.decisions.push_back({std::string(decision.strategy), decision.object, decision.text});
   };
   Koordlet koordlet(loop, *host, client, std::move(options), std::move(parts));
-  if (kubelet) koordlet.topology_reporter().SetKubeletConfig(*kubelet);
+  if (kubelet.ok()) koordlet.topology_reporter().SetKubeletConfig(*kubelet);
   koordlet.executor().set_observer([&](const WriteRecord& record) {
     report.writes.push_back({PathOnMachine(record.path), record.old_value, record.new_value});
   });

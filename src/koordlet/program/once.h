@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "koordlet/app/koordlet_options.h"
+#include "koordlet/agent/koordlet_options.h"
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/program/koordlet_flags.h"
 

@@ -89,6 +89,17 @@ TEST_F(OnceTest, PrintsWhatItWrote) {
               HasSubstr(R"("file":"/sys/fs/cgroup/kubepods/besteffort/cpu.max")"));
 }
 
+TEST_F(OnceTest, TakesPodsAsAClusterListsThem) {
+  std::string pods = kPods;
+  for (size_t at = pods.find("spec: {"); at != pods.npos; at = pods.find("spec: {", at + 1)) {
+    pods.insert(at + 7, "nodeName: worker-1, ");
+  }
+  once_.pods_file = Write("bound.yaml", pods);
+  const auto report = RunOnce(once_, KoordletOptions());
+  ASSERT_TRUE(report.ok()) << Message(report.status());
+  EXPECT_THAT(PrintReport(*report, "text"), HasSubstr(kQuotaLine));
+}
+
 TEST_F(OnceTest, ChangesNothingInADryRun) {
   const std::string before = Quota();
   KoordletOptions options;

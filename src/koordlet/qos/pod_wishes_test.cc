@@ -45,7 +45,7 @@ TEST(PodWishesTest, TheKubeletsOwnGroupingOfOomKillsIsLeftAlone) {
     const kube::Pod& pod = rig.AddPod(
         "metadata: {name: p, labels: {koordinator.sh/qosClass: LS}}\n"
         "spec: {containers: [{name: c}]}");
-    const std::string dir = rig.machine.ContainerDir(pod, "c");
+    const CgroupDir dir = rig.machine.ContainerDir(pod, "c");
     rig.machine.Set(CgroupFile::kMemoryOomGroup, dir, "1");
     rig.SetSlo(QuietSlo());
     QosManager manager(rig.loop, rig.Context());

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/event_loop.h"
-#include "koordlet/qos/qos_strategy.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
+#include "koordlet/informers/node_slo_merge.h"
 #include "koordlet/qos/qos_testing.h"
 
 namespace koord::koordlet::qos_manager_test {
@@ -33,14 +34,14 @@ class QosOnLayoutTest : public ::testing::TestWithParam<Layout> {
     rig_.loop.Advance(1s);
     manager.RunOnce();
   }
-  std::string Quota(std::string_view dir) {
+  std::string Quota(const CgroupDir& dir) {
     const auto quota = rig_.machine.host().cgroups().ReadCpuQuota(dir);
     return !quota.ok() ? "?" : quota->unlimited() ? "none" : std::to_string(quota->value());
   }
   std::string Get(CgroupFile file, std::string_view dir) { return rig_.Get(file, dir); }
-  std::string Cpus(std::string_view dir) {
+  std::string Cpus(const CgroupDir& dir) {
     const auto cpus = rig_.machine.host().cgroups().ReadCpuset(dir);
-    return cpus.ok() ? FormatCpuList(*cpus) : "?";
+    return cpus.ok() ? cpus->ToString() : "?";
   }
 
   QosRig rig_{Options()};
@@ -65,9 +66,9 @@ spec: {containers: [{name: c, resources: {requests: {cpu: 1}, limits: {cpu: 1}}}
 metadata: {name: be, labels: {koordinator.sh/qosClass: BE}}
 spec: {containers: [{name: c}]}
 )");
-  const std::string root = rig_.QosDir(kube::PodQos::kBestEffort);
-  const std::string container = rig_.machine.ContainerDir(be, "c");
-  for (const std::string& dir :
+  const CgroupDir root = rig_.QosDir(kube::PodQos::kBestEffort);
+  const CgroupDir container = rig_.machine.ContainerDir(be, "c");
+  for (const CgroupDir& dir :
        {container, rig_.machine.SandboxDir(be), rig_.machine.PodDir(be), root}) {
     ASSERT_TRUE(rig_.executor.Apply({CgroupTarget{CgroupFile::kCpuset, dir}, "2-3,6-7", {}}).ok());
   }
@@ -136,7 +137,7 @@ spec: {containers: [{name: c}]}
   rig_.loop.Advance(1s);
   rig_.metrics.Append({Metric::kNodeCpu}, 3.2);  // of the system
   manager.RunOnce();
-  const std::string root = rig_.QosDir(kube::PodQos::kBestEffort);
+  const CgroupDir root = rig_.QosDir(kube::PodQos::kBestEffort);
   EXPECT_EQ(Quota(root), "200000");
   // Somebody else takes it off: put back within one period.
   rig_.machine.Set(CgroupFile::kCpuQuota, root,
@@ -156,9 +157,9 @@ spec: {containers: [{name: c, resources: {requests: {cpu: 1}, limits: {cpu: 2}}}
   api::NodeSloSpec slo = QuietSlo();
   slo.cpu_burst_strategy->policy = "auto";
   rig_.SetSlo(slo);
-  const std::string pod_dir = rig_.machine.PodDir(pod);
-  const std::string dir = rig_.machine.ContainerDir(pod, "c");
-  const auto set = [&](const std::string& where, int64_t quota) {
+  const CgroupDir pod_dir = rig_.machine.PodDir(pod);
+  const CgroupDir dir = rig_.machine.ContainerDir(pod, "c");
+  const auto set = [&](const CgroupDir& where, int64_t quota) {
     const Update update{CgroupTarget{CgroupFile::kCpuQuota, where}, std::to_string(quota), {}};
     ASSERT_TRUE(rig_.executor.ApplyNow(update).ok());
   };
@@ -213,7 +214,7 @@ spec:
   rig_.SetSlo(slo);
   QosManager manager(rig_.loop, rig_.Context());
   Run(manager);
-  const std::string dir = rig_.machine.ContainerDir(pod, "c");
+  const CgroupDir dir = rig_.machine.ContainerDir(pod, "c");
   EXPECT_EQ(Get(CgroupFile::kMemoryMin, dir), "4194304");
   EXPECT_EQ(Get(CgroupFile::kMemoryLow, dir), "0");
   EXPECT_EQ(Get(CgroupFile::kMemoryHigh, dir), "4194304");
@@ -279,7 +280,7 @@ spec:
   add("a", 45, false);
   add("b", 40, true);
   kube::Node node = *rig.state.node();
-  node.status.allocatable["kubernetes.io/batch-memory"] = *kube::Quantity::Parse("100Gi");
+  node.status.allocatable.Mutable()["kubernetes.io/batch-memory"] = *kube::Quantity::Parse("100Gi");
   rig.state.SetNode(std::make_shared<kube::Node>(node));
   api::NodeSloSpec slo = QuietSlo();
   auto& threshold = *slo.resource_used_threshold_with_be;
@@ -291,6 +292,50 @@ spec:
   QosManager manager(rig.loop, rig.Context());
   manager.RunOnce();
   EXPECT_THAT(rig.evictor.evicted, ElementsAre("b"));
+}
+
+// What a pod uses that is listed no more is neither the system's, of which a part is reserved
+// anyhow, nor that of best-effort pods.
+TEST(QosManagerTest, UsageOfAPodThatIsNotListedCountsAsNotBestEffort) {
+  QosRig rig;
+  rig.AddPod(R"(
+metadata: {name: ls}
+spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}
+)");
+  rig.AddPod("{metadata: {name: gone}, spec: {containers: [{name: c}]}}");
+  rig.SetNode(8, 1 << 30);
+  kube::Node node = *rig.state.node();
+  node.status.allocatable.Mutable()["cpu"] =
+      kube::Quantity::Parse("7").value();  // of 8: one is reserved
+  rig.state.SetNode(std::make_shared<kube::Node>(node));
+  api::NodeSloSpec slo = QuietSlo();
+  slo.resource_used_threshold_with_be->enable = true;
+  slo.resource_used_threshold_with_be->cpu_suppress_policy = "cfsQuota";
+  rig.SetSlo(slo);
+  QosContext context = rig.Context();
+  std::string said;
+  context.on_decision = [&](const QosDecision& decision) {
+    if (decision.strategy == "CPUSuppresss") said = decision.text;
+  };
+  QosManager manager(rig.loop, std::move(context));
+  const auto left = [&] {
+    rig.loop.Advance(1s);
+    rig.metrics.Append({Metric::kNodeCpu}, 2);
+    rig.metrics.Append({Metric::kPodCpu, "ls"}, 1);
+    rig.metrics.Append({Metric::kPodCpu, "gone"}, 1);
+    manager.RunOnce();
+    return said.substr(0, said.find(' '));
+  };
+  // 65 percent of 8 cores, less 1 of the service and 1 that is reserved.
+  EXPECT_EQ(left(), "3200");
+  rig.pods.pop_back();
+  rig.PublishPods();
+  EXPECT_EQ(left(), "2200") << "the reserved core is not the one that the pod uses";
+  rig.loop.Advance(10s);
+  rig.metrics.Append({Metric::kNodeCpu}, 1);
+  rig.metrics.Append({Metric::kPodCpu, "ls"}, 1);
+  manager.RunOnce();
+  EXPECT_EQ(said.substr(0, said.find(' ')), "3200") << "nobody has seen it use anything lately";
 }
 
 constexpr char kBePod[] = R"(
@@ -331,12 +376,40 @@ TEST(QosManagerTest, Vector11ResctrlOfIntelAndAmd) {
   }
 }
 
+TEST(QosManagerTest, ANodesBandwidthThatMakesNoSenseLeavesTheGroupAsItIs) {
+  for (const int64_t percent : {-1, 0, 101, 1000}) {
+    QosRig rig({.resctrl = ResctrlFlavour::kIntel});
+    rig.AddPod(kBePod);
+    KnownProblems known_problems;
+    const auto set = [&](int64_t mba) {
+      api::NodeSloSpec slo = QuietSlo();
+      auto& be = *slo.resource_qos_strategy->be_class->resctrl_qos;
+      be.enable = true;
+      be.mba_percent = mba;
+      rig.SetSlo(MergeNodeSlo(slo, "n", known_problems));
+    };
+    set(20);
+    QosManager manager(rig.loop, rig.Context());
+    rig.loop.Advance(1s);
+    manager.RunOnce();
+    ASSERT_THAT(*rig.machine.resctrl().Read("BE/schemata"), HasSubstr("=20"));
+    set(percent);
+    rig.loop.Advance(1s);
+    manager.RunOnce();
+    EXPECT_THAT(*rig.machine.resctrl().Read("BE/schemata"), HasSubstr("=20")) << percent;
+    set(30);
+    rig.loop.Advance(1s);
+    manager.RunOnce();
+    EXPECT_THAT(*rig.machine.resctrl().Read("BE/schemata"), HasSubstr("=30")) << percent;
+  }
+}
+
 TEST(QosManagerTest, NewThreadsFollowTheirContainerIntoItsResctrlGroup) {
   for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
     QosRig rig({.version = version, .resctrl = ResctrlFlavour::kIntel});
     const kube::Pod& pod = rig.AddPod(kBePod);
-    const std::string dir = rig.machine.ContainerDir(pod, "c");
-    const auto run = [&](const std::string& where, std::vector<int32_t> threads) {
+    const CgroupDir dir = rig.machine.ContainerDir(pod, "c");
+    const auto run = [&](const CgroupDir& where, std::vector<int32_t> threads) {
       rig.machine.SetProcesses(where, threads);
       rig.machine.UseCpu(where, 1ms);
     };
@@ -365,7 +438,7 @@ TEST(QosManagerTest, ThreadsOfPodsThatHaveNotRunAreNotReadAgain) {
   for (const CgroupVersion version : {CgroupVersion::kV1, CgroupVersion::kV2}) {
     QosRig rig({.version = version, .resctrl = ResctrlFlavour::kIntel});
     const kube::Pod& pod = rig.AddPod(kBePod);
-    const std::string dir = rig.machine.ContainerDir(pod, "c");
+    const CgroupDir dir = rig.machine.ContainerDir(pod, "c");
     const std::string& id = rig.state.pods()->front().containers.front().id;
     rig.SetSlo(ResctrlForBe());
     QosManager manager(rig.loop, rig.Context());
@@ -477,13 +550,13 @@ TEST(CpuBurstTest, ACrashBetweenPodAndContainerLeavesNothingBehind) {
 metadata: {name: ls, labels: {koordinator.sh/qosClass: LS}}
 spec: {containers: [{name: a, resources: {limits: {cpu: 1}}}, {name: b, resources: {limits: {cpu: 1}}}]}
 )");
-    const auto set = [&](const std::string& dir, std::string_view quota) {
+    const auto set = [&](const CgroupDir& dir, std::string_view quota) {
       const Update update{CgroupTarget{CgroupFile::kCpuQuota, dir}, std::string(quota), {}};
       ASSERT_TRUE(rig.executor.ApplyNow(update).ok());
     };
-    const std::string a = rig.machine.ContainerDir(pod, "a");
-    const std::string b = rig.machine.ContainerDir(pod, "b");
-    const std::string dir = rig.machine.PodDir(pod);
+    const CgroupDir a = rig.machine.ContainerDir(pod, "a");
+    const CgroupDir b = rig.machine.ContainerDir(pod, "b");
+    const CgroupDir dir = rig.machine.PodDir(pod);
     set(dir, "300000");  // 60000 more than its containers have
     set(b, "140000");
     api::NodeSloSpec slo = QuietSlo();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "koordlet/host/kernel_text.h"
@@ -68,8 +68,9 @@ class World {
     const std::string_view qos = kClasses[random_.Below(std::size(kClasses))];
     kube::Pod pod;
     pod.metadata.name = fmt::format("p{}", index);
-    if (!qos.empty()) pod.metadata.labels["koordinator.sh/qosClass"] = qos;
-    if (random_.Chance(0.5)) pod.metadata.labels["koordinator.sh/eviction-enabled"] = "true";
+    if (!qos.empty()) pod.metadata.labels.Mutable()["koordinator.sh/qosClass"] = qos;
+    if (random_.Chance(0.5))
+      pod.metadata.labels.Mutable()["koordinator.sh/eviction-enabled"] = "true";
     const bool pinned = (qos == "LSR" || qos == "LSE") && random_.Chance(0.7);
     if (pinned) {
       // One core each, so that something is left for the others.
@@ -90,7 +91,7 @@ class World {
       kube::Container container;
       container.name = fmt::format("c{}", i);
       RandomResources(qos, container.resources);
-      pod.spec.containers.push_back(std::move(container));
+      pod.spec.containers.Mutable().push_back(std::move(container));
     }
     return TestPod(kube::Serialize(kube::Encode(pod)));
   }
@@ -198,11 +199,11 @@ class World {
   }
 
   void CheckWrites() {
-    const std::string be = rig_.QosDir(kube::PodQos::kBestEffort);
+    const CgroupDir be = rig_.QosDir(kube::PodQos::kBestEffort);
     for (const WriteRecord& write : rig_.writes) {
       const bool of_be = write.path.find(be) != write.path.npos;
       if (write.path.ends_with("cpuset.cpus")) {
-        const auto cpus = ParseCpuList(write.new_value);
+        const auto cpus = CpuSet::Parse(write.new_value);
         EXPECT_TRUE(cpus.ok() && cpus->size() >= 2) << write.path << ": " << write.new_value;
       } else if (of_be && (write.path.ends_with("cpu.max") || write.path.ends_with("quota_us"))) {
         const auto quota = NumberOf<int64_t>(write.new_value.substr(0, write.new_value.find(' ')));

@@ -7,8 +7,8 @@
 
 #include "base/virtual_loop.h"
 #include "koordlet/config/koordlet_gates.h"
+#include "koordlet/informers/pod_book.h"
 #include "koordlet/qos/qos_manager.h"
-#include "koordlet/states/pod_book.h"
 #include "koordlet/testing/test_host.h"
 #include "koordlet/testing/test_pod.h"
 
@@ -81,7 +81,7 @@ class QosRig {
     state.SetPods(std::move(known));
   }
   std::string Get(CgroupFile file, std::string_view dir) const { return machine.Get(file, dir); }
-  std::string QosDir(kube::PodQos qos) { return machine.host().cgroups().layout().QosDir(qos); }
+  CgroupDir QosDir(kube::PodQos qos) { return machine.host().cgroups().layout().QosDir(qos); }
 
   VirtualLoop loop;
   TestHost machine;

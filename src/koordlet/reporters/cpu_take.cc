@@ -2,29 +2,31 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace koord::koordlet {
 namespace {
+
+using model::Processor;
 
 // Something made of processors. Numbers are those of what it is in, from the outside: socket, NUMA
 // node, core.
 struct Unit {
   std::vector<int32_t> ids;
-  std::vector<int32_t> free;  // ascending
+  CpuSet free;
   size_t total = 0;
 };
 
 class Taker {
  public:
-  Taker(const std::vector<Processor>& processors, int64_t count)
-      : processors_(processors), left_(static_cast<size_t>(count)) {}
+  Taker(const model::CpuTopology& topology, int64_t count)
+      : topology_(topology), left_(static_cast<size_t>(count)) {}
 
-  std::vector<int32_t> Take() {
+  CpuSet Take() {
     for (size_t depth = 1; depth <= 3; ++depth) TakeWhole(depth);
     TakeSingle();
-    return {taken_.begin(), taken_.end()};
+    return std::move(taken_);
   }
 
  private:
@@ -40,13 +42,13 @@ class Taker {
   std::vector<Unit> Sorted(size_t depth) const {
     std::map<Path, size_t> free_of;  // of units at every depth
     std::map<Path, Unit> units;
-    for (const Processor& each : processors_) {
-      const bool is_free = !taken_.contains(each.cpu);
+    for (const Processor& each : topology_.processors()) {
+      const bool is_free = !taken_.Contains(each.cpu);
       for (size_t above = 1; above <= depth; ++above) free_of[PathOf(each, above)] += is_free;
       Unit& unit = units[PathOf(each, depth)];
       unit.ids = PathOf(each, depth);
       ++unit.total;
-      if (is_free) unit.free.push_back(each.cpu);
+      if (is_free) unit.free.Add(each.cpu);
     }
     const auto rank = [&](const Unit& unit) {
       std::vector<std::pair<size_t, int32_t>> order;
@@ -57,10 +59,7 @@ class Taker {
       return order;
     };
     std::vector<Unit> sorted;
-    for (auto& [path, unit] : units) {
-      std::sort(unit.free.begin(), unit.free.end());
-      sorted.push_back(std::move(unit));
-    }
+    for (auto& [path, unit] : units) sorted.push_back(std::move(unit));
     std::sort(sorted.begin(), sorted.end(),
               [&](const Unit& a, const Unit& b) { return rank(a) < rank(b); });
     return sorted;
@@ -70,7 +69,7 @@ class Taker {
     if (left_ == 0) return;
     for (const Unit& unit : Sorted(depth)) {
       if (unit.free.size() != unit.total || unit.total > left_) continue;
-      taken_.insert(unit.free.begin(), unit.free.end());
+      taken_ |= unit.free;
       left_ -= unit.total;
     }
   }
@@ -80,25 +79,26 @@ class Taker {
     for (const Unit& core : Sorted(3)) {
       for (const int32_t cpu : core.free) {
         if (left_ == 0) return;
-        taken_.insert(cpu);
+        taken_.Add(cpu);
         --left_;
       }
     }
   }
 
-  const std::vector<Processor>& processors_;
+  const model::CpuTopology& topology_;
   size_t left_;
-  std::set<int32_t> taken_;
+  CpuSet taken_;
 };
 
 }  // namespace
 
-StatusOr<std::vector<int32_t>> TakeCpus(const std::vector<Processor>& processors, int64_t count) {
-  if (count <= 0) return std::vector<int32_t>{};
-  if (count > static_cast<int64_t>(processors.size())) {
-    return InvalidArgument("{} processors are wanted, there are {}", count, processors.size());
+StatusOr<CpuSet> TakeCpus(const model::CpuTopology& topology, int64_t count) {
+  if (count <= 0) return CpuSet();
+  const size_t all = topology.processors().size();
+  if (count > static_cast<int64_t>(all)) {
+    return InvalidArgument("{} processors are wanted, there are {}", count, all);
   }
-  return Taker(processors, count).Take();
+  return Taker(topology, count).Take();
 }
 
 }  // namespace koord::koordlet

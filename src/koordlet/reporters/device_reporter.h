@@ -5,10 +5,10 @@
 #include "api/device.h"
 #include "base/event_loop.h"
 #include "koordlet/host/file_tree.h"
+#include "koordlet/informers/node_state.h"
 #include "koordlet/metrics/node_info.h"
 #include "koordlet/reporters/device_report.h"
 #include "koordlet/reporters/object_writer.h"
-#include "koordlet/states/node_state.h"
 
 namespace koord::koordlet {
 

@@ -37,7 +37,7 @@ int64_t Whole(double value) {
 Quantity Bytes(double value) { return Quantity(Whole(value), Quantity::Format::kBinarySi); }
 
 ResourceMap UsageOf(double cores, double bytes) {
-  return ResourcesOf(Whole(cores * 1000), Whole(bytes));
+  return ResourcesOf(MilliCpu(Whole(cores * 1000)), Whole(bytes));
 }
 
 struct MemoryMetrics {
@@ -237,10 +237,10 @@ class Builder {
 
 }  // namespace
 
-api::ResourceMap ResourcesOf(int64_t cpu_milli, int64_t memory) {
+api::ResourceMap ResourcesOf(MilliCpu cpu, int64_t memory_bytes) {
   ResourceMap map;
-  map.resources.emplace(kube::kCpu, Quantity::FromMilli(cpu_milli));
-  map.resources.emplace(kube::kMemory, Quantity(memory, Quantity::Format::kBinarySi));
+  map.resources.emplace(kube::kCpu, Quantity::FromMilli(cpu.value()));
+  map.resources.emplace(kube::kMemory, Quantity(memory_bytes, Quantity::Format::kBinarySi));
   return map;
 }
 

@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "api/default_strategies.h"
 #include "api/node_metric.h"
 #include "api/node_slo.h"
 #include "base/clock.h"
+#include "base/milli_cpu.h"
+#include "koordlet/informers/node_pod.h"
 #include "koordlet/metrics/metric_store.h"
 #include "koordlet/metrics/node_info.h"
-#include "koordlet/states/node_pod.h"
 #include "kube/json.h"
 
 // The status of a node's NodeMetric: what the node and its pods have used lately.
@@ -21,10 +23,10 @@ enum class MemoryPolicy : uint8_t { kWithoutPageCache, kWithHotPages, kWithPageC
 
 // How the cluster wants the node to report, with defaults and lower bounds applied.
 struct NodeMetricPolicy {
-  Duration aggregate = std::chrono::minutes(5);
-  Duration interval = std::chrono::minutes(1);
-  std::vector<Duration> durations = {std::chrono::minutes(5), std::chrono::minutes(10),
-                                     std::chrono::minutes(30)};
+  Duration aggregate = api::kDefaultMetricAggregate;
+  Duration interval = api::kDefaultMetricInterval;
+  std::vector<Duration> durations{api::kDefaultMetricDurations.begin(),
+                                  api::kDefaultMetricDurations.end()};
   MemoryPolicy memory = MemoryPolicy::kWithoutPageCache;
 
   bool operator==(const NodeMetricPolicy&) const = default;
@@ -36,8 +38,7 @@ struct PredictedUsage {
   api::ResourceMap reclaimable;          // empty: not known
   std::optional<api::ResourceMap> peak;  // none: not known
 };
-// cpu in milli-cores, memory in bytes.
-api::ResourceMap ResourcesOf(int64_t cpu_milli, int64_t memory);
+api::ResourceMap ResourcesOf(MilliCpu cpu, int64_t memory_bytes);
 
 struct NodeMetricInputs {
   const NodeMetricPolicy& policy;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/virtual_loop.h"
-#include "koordlet/states/pod_book.h"
+#include "koordlet/informers/pod_book.h"
 #include "kube/yaml.h"
 
 namespace koord::koordlet::node_metric_report_test {
@@ -50,7 +50,7 @@ class NodeMetricReportTest : public testing::Test {
     pod->metadata.name = name;
     pod->metadata.ns = "ns";
     pod->metadata.uid = uid;
-    pod->metadata.labels["koordinator.sh/qosClass"] = "LS";
+    pod->metadata.labels.Mutable()["koordinator.sh/qosClass"] = "LS";
     pods_.push_back(MakeNodePod(pod, {}));
   }
 
@@ -159,7 +159,8 @@ TEST_F(NodeMetricReportTest, AsksThePredictorAboutMeasuredPods) {
   std::vector<std::string> asked;
   predict_ = [&](std::span<const NodePod* const> pods) {
     for (const NodePod* pod : pods) asked.push_back(pod->uid());
-    return PredictedUsage{ResourcesOf(1500, 1 << 30), ResourcesOf(3000, 2 << 20)};
+    return PredictedUsage{ResourcesOf(MilliCpu(1500), 1 << 30),
+                          ResourcesOf(MilliCpu(3000), 2 << 20)};
   };
   const auto status = Report();
   EXPECT_THAT(asked, ElementsAre("u1"));

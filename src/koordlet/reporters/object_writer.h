@@ -1,8 +1,8 @@
 #pragma once
-#include <memory>
 #include <string>
 
-#include "koordlet/states/complaints.h"
+#include "base/known_problems.h"
+#include "base/scope.h"
 #include "kube/client/client.h"
 #include "kube/resource.h"
 
@@ -13,7 +13,6 @@ namespace koord::koordlet {
 class ObjectWriter {
  public:
   ObjectWriter(kube::Client& client, kube::Resource resource, std::string name);
-  ~ObjectWriter();
 
   bool busy() const { return busy_; }
   void Create(const kube::Json& object);
@@ -21,14 +20,16 @@ class ObjectWriter {
   void Patch(const kube::Json& patch, const std::string& subresource = {});
 
  private:
-  kube::Client::Done Answered(const char* verb);
+  // What is written comes back with the next look at the object: nobody reads the answer.
+  kube::Client::Done Sent(const char* verb);
+  void Answered(const char* verb, const Status& status);
 
   kube::Client& client_;
   const kube::Resource resource_;
   const std::string name_;
   bool busy_ = false;
-  Complaints complaints_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  KnownProblems known_problems_;
+  Scope scope_;
 };
 
 }  // namespace koord::koordlet

@@ -2,14 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/log.h"
 #include "base/virtual_loop.h"
 #include "koordlet/host/memory_tree.h"
 #include "koordlet/reporters/device_reporter.h"
 #include "koordlet/reporters/node_metric_reporter.h"
 #include "koordlet/reporters/topology_reporter.h"
 #include "koordlet/testing/test_pod.h"
-#include "kube/client/in_process_transport.h"
-#include "kube/client/scripted_handler.h"
+#include "kube/transport/in_process_transport.h"
+#include "kube/transport/scripted_handler.h"
 
 namespace koord::koordlet::reporters_test {
 namespace {
@@ -70,7 +71,7 @@ TEST_F(ReportersTest, TopologyIsCreatedThenChangedWhereItDiffers) {
   reporter.Start();
   state_.SetNode(TestNode("metadata: {name: n, uid: u}"));
   CpuInfo cpu;
-  for (int32_t i = 0; i < 4; ++i) cpu.processors.push_back({i, i, 0, 0, 0});
+  cpu.topology = {{{0, 0, 0, 0}, {1, 1, 0, 0}, {2, 2, 0, 0}, {3, 3, 0, 0}}};
   info_.SetCpu(cpu);
   info_.SetNuma({{0, int64_t{4} << 30}});
   loop_.Advance(4s);
@@ -105,7 +106,7 @@ TEST_F(ReportersTest, TopologyStaysAtHomeWithoutItsGate) {
                             {.report = false, .ask_kubelet = false});
   state_.SetNode(TestNode("metadata: {name: n}"));
   CpuInfo cpu;
-  cpu.processors.push_back({0, 0, 0, 0, 0});
+  cpu.topology = {{{0, 0, 0, 0}}};
   info_.SetCpu(cpu);
   info_.SetNuma({{0, int64_t{4} << 30}});
   reporter.SetObject(nullptr);
@@ -113,6 +114,46 @@ TEST_F(ReportersTest, TopologyStaysAtHomeWithoutItsGate) {
   loop_.Advance(10s);
   EXPECT_EQ(server_.waiting(), 0u);
   EXPECT_NE(state_.topology(), nullptr);
+}
+
+TEST_F(ReportersTest, ARefusedKubeletConfigurationIsSaidOnceAndAskedForSeldom) {
+  std::vector<std::string> lines;
+  log::SetSink([&](std::string_view line) { lines.emplace_back(line); });
+  KubeletClient kubelet(
+      loop_,
+      [this](const kube::Node&) {
+        return std::make_shared<kube::InProcessTransport>(loop_, server_);
+      },
+      3s, nullptr);
+  ASSERT_TRUE(kubelet.SetNode(*TestNode("metadata: {name: n}")).ok());
+  int asked = 0;
+  bool is_allowed = false;
+  kubelet.SetDetour([&](std::string_view, kube::Transport::Done done) {
+    ++asked;
+    done(kube::HttpResponse{is_allowed ? 200 : 403, {}, R"({"kubeletconfig":{}})"});
+  });
+  TopologyReporter reporter(loop_, client_, "n", state_, info_, files_, &kubelet, {});
+  state_.SetNode(TestNode("metadata: {name: n}"));
+  CpuInfo cpu;
+  cpu.topology = {{{0, 0, 0, 0}}};
+  info_.SetCpu(cpu);
+  info_.SetNuma({{0, int64_t{4} << 30}});
+  reporter.SetObject(nullptr);
+  reporter.Start();
+  loop_.Advance(1h);
+  log::SetSink(nullptr);
+  EXPECT_EQ(server_.waiting(), 0u) << "nothing is made up";
+  EXPECT_GE(asked, 55);
+  EXPECT_LE(asked, 70) << "once a minute, and a little more often at first";
+  std::erase_if(lines, [](const std::string& line) {
+    return line.find("configuration is unknown") == std::string::npos;
+  });
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("topology is not reported"));
+  EXPECT_THAT(lines[0], HasSubstr("nodes/proxy"));
+  is_allowed = true;
+  loop_.Advance(2min);
+  EXPECT_THAT(Next(), StartsWith("POST /apis/topology.node.k8s.io/"));
 }
 
 TEST_F(ReportersTest, DevicesAreReported) {

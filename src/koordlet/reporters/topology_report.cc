@@ -3,27 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "api/annotation_codec.h"
 #include "api/keys.h"
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 #include "base/log.h"
+#include "koordlet/reporters/cpu_manager_state.h"
 #include "koordlet/reporters/cpu_take.h"
 #include "kube/quantity.h"
+#include "model/cpu/shared_pools.h"
 
 namespace koord::koordlet {
 namespace {
 
 using kube::Json;
 using kube::Quantity;
-using CpuSet = std::set<int32_t>;
 
 constexpr int64_t kHuge2Mi = int64_t{2} << 20;
 constexpr int64_t kHuge1Gi = int64_t{1} << 30;
-
-CpuSet ToSet(const std::vector<int32_t>& cpus) { return {cpus.begin(), cpus.end()}; }
-std::vector<int32_t> ToVector(const CpuSet& cpus) { return {cpus.begin(), cpus.end()}; }
 
 // "" or anything unknown of either is None.
 std::string TopologyPolicyName(const KubeletConfig& kubelet) {
@@ -57,31 +54,20 @@ StatusOr<std::vector<api::PodCpuAlloc>> KubeletAllocations(const TopologyInputs&
   const bool is_static =
       inputs.kubelet != nullptr && inputs.kubelet->cpu_manager_policy == "static";
   if (!is_static || inputs.cpu_manager_state.empty()) return allocations;
-  ASSIGN_OR_RETURN(const Json state, kube::ParseJson(inputs.cpu_manager_state));
-  const kube::json::object* entries = kube::FindObject(state, {"entries"});
-  if (entries == nullptr) return allocations;
-  for (const auto& [uid, containers] : *entries) {
-    if (!containers.is_object()) continue;
-    CpuSet cpus;
-    for (const auto& [container, text] : containers.as_object()) {
-      if (!text.is_string()) continue;
-      const auto parsed = ParseCpuList({text.as_string().data(), text.as_string().size()});
-      if (parsed.ok()) cpus.insert(parsed->begin(), parsed->end());
-    }
+  ASSIGN_OR_RETURN(const auto given, ParseCpuManagerState(inputs.cpu_manager_state));
+  for (const auto& [uid, cpus] : given) {
     const NodePod* pod = FindPod(inputs.pods, uid);
-    if (cpus.empty() || (pod != nullptr && IsManagedByKoordinator(*pod))) continue;
+    if (pod != nullptr && IsManagedByKoordinator(*pod)) continue;
     api::PodCpuAlloc allocation;
     if (pod != nullptr) {
       allocation.ns = pod->pod->metadata.ns;
       allocation.name = pod->pod->metadata.name;
     }
-    allocation.uid = std::string(uid);
-    allocation.cpuset = FormatCpuList(ToVector(cpus));
+    allocation.uid = uid;
+    allocation.cpuset = cpus.ToString();
     allocation.managed_by_kubelet = true;
     allocations.push_back(std::move(allocation));
   }
-  std::sort(allocations.begin(), allocations.end(),
-            [](const auto& a, const auto& b) { return a.uid < b.uid; });
   return allocations;
 }
 
@@ -90,13 +76,12 @@ api::NodeReservation ReservationOf(const TopologyInputs& inputs, CpuSet& reserve
   const auto read = api::NodeReservationOf(inputs.node.metadata.annotations);
   if (!read.ok() || !*read) return {};
   api::NodeReservation reservation = **read;
-  StatusOr<std::vector<int32_t>> cpus =
-      reservation.reserved_cpus.empty()
-          ? TakeCpus(inputs.cpu.processors, api::ReservedCpuCount(reservation))
-          : ParseCpuList(reservation.reserved_cpus);
+  StatusOr<CpuSet> cpus = reservation.reserved_cpus.empty()
+                              ? TakeCpus(inputs.cpu.topology, api::ReservedCpuCount(reservation))
+                              : CpuSet::Parse(reservation.reserved_cpus);
   if (!cpus.ok()) return {};
-  reserved = ToSet(*cpus);
-  if (reservation.reserved_cpus.empty()) reservation.reserved_cpus = FormatCpuList(*cpus);
+  reserved = *cpus;
+  if (reservation.reserved_cpus.empty()) reservation.reserved_cpus = cpus->ToString();
   return reservation;
 }
 
@@ -116,35 +101,9 @@ api::KubeletCpuManagerPolicy KubeletPolicy(const TopologyInputs& inputs) {
   if (!policy.reserved_cpus.empty()) return policy;
   const Quantity amount =
       ReservedCpuOf(inputs.kubelet->system_reserved) + ReservedCpuOf(inputs.kubelet->kube_reserved);
-  const auto taken = TakeCpus(inputs.cpu.processors, amount.Value());
-  if (taken.ok()) policy.reserved_cpus = FormatCpuList(*taken);
+  const auto taken = TakeCpus(inputs.cpu.topology, amount.Value());
+  if (taken.ok()) policy.reserved_cpus = taken->ToString();
   return policy;
-}
-
-// The processors that are neither taken by pods nor kept back, by socket and NUMA node.
-std::vector<api::CpuSharedPool> PoolsWithout(const std::vector<Processor>& processors,
-                                             const CpuSet& of_pods, const CpuSet& kept_back) {
-  std::map<std::pair<int32_t, int32_t>, CpuSet> pools;
-  for (const Processor& each : processors) {
-    if (of_pods.contains(each.cpu)) continue;
-    CpuSet& pool = pools[{each.socket, each.node}];
-    if (!kept_back.contains(each.cpu)) pool.insert(each.cpu);
-  }
-  std::vector<api::CpuSharedPool> result;
-  for (const auto& [where, cpus] : pools) {
-    result.push_back({where.first, where.second, FormatCpuList(ToVector(cpus))});
-  }
-  return result;
-}
-
-api::CpuTopology CpuTopologyOf(const CpuInfo& cpu) {
-  api::CpuTopology topology;
-  for (const Processor& each : cpu.processors) {
-    topology.detail.push_back({each.cpu, each.core, each.socket, each.node});
-  }
-  std::sort(topology.detail.begin(), topology.detail.end(),
-            [](const api::CpuInfo& a, const api::CpuInfo& b) { return a.id < b.id; });
-  return topology;
 }
 
 api::CpuBasicInfo BasicInfoOf(const CpuInfo& cpu) {
@@ -183,8 +142,7 @@ void Reserve(api::ZoneResource& resource, const kube::Node& node, int64_t zones)
 }
 
 api::TopologyZone ZoneOf(const TopologyInputs& inputs, const NumaNode& numa, bool reserves) {
-  const auto cpus = std::count_if(inputs.cpu.processors.begin(), inputs.cpu.processors.end(),
-                                  [&](const Processor& each) { return each.node == numa.id; });
+  const auto cpus = static_cast<int64_t>(inputs.cpu.topology.CpusOfNode(numa.id).size());
   const int64_t huge_2mi = inputs.report_huge_pages ? numa.huge_2mi * kHuge2Mi : 0;
   const int64_t huge_1gi = inputs.report_huge_pages ? numa.huge_1gi * kHuge1Gi : 0;
   const auto bytes = [](int64_t amount) { return Quantity(amount, Quantity::Format::kBinarySi); };
@@ -255,42 +213,40 @@ Json EncodeAll(const std::vector<api::TopologyZone>& zones) {
 }
 
 Status CheckKnown(const TopologyInputs& inputs) {
-  if (inputs.cpu.processors.empty() || inputs.numa.empty()) {
+  if (inputs.cpu.topology.empty() || inputs.numa.empty()) {
     return FailedPrecondition("nothing is known of the node's processors and memory yet");
   }
-  if (inputs.cpu.node_count() != static_cast<int64_t>(inputs.numa.size())) {
+  if (inputs.cpu.topology.node_count() != static_cast<int64_t>(inputs.numa.size())) {
     return FailedPrecondition("the processors are on {} NUMA nodes, the memory is on {}",
-                              inputs.cpu.node_count(), inputs.numa.size());
+                              inputs.cpu.topology.node_count(), inputs.numa.size());
   }
   return absl::OkStatus();
 }
 
 void SetSystemQos(const api::SystemQosResource& system_qos, TopologyView& view) {
   view.system_qos_exclusive = system_qos.cpuset_exclusive.value_or(true);
-  view.system_qos_cpus = ParseCpuList(system_qos.cpuset).value_or(std::vector<int32_t>());
+  view.system_qos_cpus = CpuSet::Parse(system_qos.cpuset).value_or(CpuSet());
 }
 
 // What is left of the processors for those who have none of their own.
 void SetPools(const TopologyInputs& inputs, const std::vector<api::PodCpuAlloc>& allocations,
               TopologyView& view) {
-  CpuSet kept_back = ToSet(view.reserved_cpus);
-  if (view.system_qos_exclusive) {
-    kept_back.insert(view.system_qos_cpus.begin(), view.system_qos_cpus.end());
-  }
+  CpuSet kept_back = view.reserved_cpus;
+  if (view.system_qos_exclusive) kept_back |= view.system_qos_cpus;
   CpuSet of_kubelet;
   for (const api::PodCpuAlloc& each : allocations) {
-    const auto cpus = ParseCpuList(each.cpuset);
-    if (cpus.ok()) of_kubelet.insert(cpus->begin(), cpus->end());
+    const auto cpus = CpuSet::Parse(each.cpuset);
+    if (cpus.ok()) of_kubelet |= *cpus;
   }
-  view.kubelet_cpus = ToVector(of_kubelet);
+  view.kubelet_cpus = of_kubelet;
   CpuSet of_all = of_kubelet;
   CpuSet of_exclusive = of_kubelet;
   for (const NodePod& pod : inputs.pods) {
-    of_all.insert(pod.cpuset.begin(), pod.cpuset.end());
-    if (pod.qos == api::QosClass::kLse) of_exclusive.insert(pod.cpuset.begin(), pod.cpuset.end());
+    of_all |= pod.cpuset;
+    if (pod.qos == api::QosClass::kLse) of_exclusive |= pod.cpuset;
   }
-  view.ls_pools = PoolsWithout(inputs.cpu.processors, of_all, kept_back);
-  view.be_pools = PoolsWithout(inputs.cpu.processors, of_exclusive, kept_back);
+  view.ls_pools = model::SharedPoolsOf(inputs.cpu.topology, of_all, kept_back);
+  view.be_pools = model::SharedPoolsOf(inputs.cpu.topology, of_exclusive, kept_back);
 }
 
 }  // namespace
@@ -305,15 +261,17 @@ StatusOr<TopologyReport> BuildTopologyReport(const TopologyInputs& inputs) {
   const api::NodeReservation reservation = ReservationOf(inputs, reserved);
   const api::KubeletCpuManagerPolicy policy = KubeletPolicy(inputs);
   TopologyView& view = report.view;
-  view.reserved_cpus = ToVector(reserved);
+  view.reserved_cpus = reserved;
   view.kubelet_policy = policy.policy;
+  view.binds_all_pods =
+      api::NodeCpuBindPolicyOf(inputs.node.metadata.labels, policy) != api::kNodeCpuBindNone;
   if (system_qos) SetSystemQos(*system_qos, view);
   SetPools(inputs, allocations, view);
 
   const auto annotate = [&](std::string_view key, std::string value) {
     report.annotations.emplace(key, std::move(value));
   };
-  annotate(api::kAnnotationCpuTopology, api::EncodeCpuTopology(CpuTopologyOf(inputs.cpu)));
+  annotate(api::kAnnotationCpuTopology, api::EncodeCpuTopology(inputs.cpu.topology.ToAnnotation()));
   annotate(api::kAnnotationCpuBasicInfo, api::EncodeCpuBasicInfo(BasicInfoOf(inputs.cpu)));
   annotate(api::kAnnotationCpuSharedPools, api::EncodeCpuSharedPools(view.ls_pools));
   annotate(api::kAnnotationBeCpuSharedPools, api::EncodeCpuSharedPools(view.be_pools));

@@ -8,8 +8,8 @@
 #include "api/node_resource_topology.h"
 #include "base/status.h"
 #include "koordlet/host/cpu_topology.h"
-#include "koordlet/states/kubelet_client.h"
-#include "koordlet/states/node_state.h"
+#include "koordlet/informers/kubelet_client.h"
+#include "koordlet/informers/node_state.h"
 #include "kube/json.h"
 #include "kube/objects/node.h"
 

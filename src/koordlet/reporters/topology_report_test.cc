@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "api/keys.h"
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
+#include "koordlet/informers/pod_book.h"
 #include "koordlet/reporters/cpu_take.h"
-#include "koordlet/states/pod_book.h"
 #include "kube/yaml.h"
 
 namespace koord::koordlet::topology_report_test {
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // 12 processors: i and i+6 share core i, even cores are on socket 0.
-std::vector<Processor> TwelveProcessors() {
+model::CpuTopology TwelveProcessors() {
   std::vector<Processor> processors;
   for (int32_t cpu = 0; cpu < 12; ++cpu) {
     const int32_t core = cpu % 6;
@@ -28,9 +28,11 @@ std::vector<Processor> TwelveProcessors() {
 // T8: cores (0,1)(2,3)(4,5)(6,7), 0-3 on socket and NUMA node 0, 4-7 on 1.
 CpuInfo EightProcessors() {
   CpuInfo info;
+  std::vector<Processor> processors;
   for (int32_t cpu = 0; cpu < 8; ++cpu) {
-    info.processors.push_back({cpu, cpu / 2, cpu / 4, cpu / 4, cpu / 4});
+    processors.push_back({cpu, cpu / 2, cpu / 4, cpu / 4, cpu / 4});
   }
+  info.topology = processors;
   info.model = "Test CPU";
   info.vendor = "GenuineIntel";
   info.hyper_threading = true;
@@ -38,9 +40,7 @@ CpuInfo EightProcessors() {
 }
 
 TEST(TakeCpus, Vector18ReservationByAmount) {
-  const auto take = [](int64_t count) {
-    return FormatCpuList(*TakeCpus(TwelveProcessors(), count));
-  };
+  const auto take = [](int64_t count) { return TakeCpus(TwelveProcessors(), count)->ToString(); };
   EXPECT_EQ(take(2), "0,6");
   EXPECT_EQ(take(3), "0,2,6");
   EXPECT_EQ(take(-1), "");
@@ -48,9 +48,7 @@ TEST(TakeCpus, Vector18ReservationByAmount) {
 }
 
 TEST(TakeCpus, TakesWholeUnitsBeforeParts) {
-  const auto take = [](int64_t count) {
-    return FormatCpuList(*TakeCpus(TwelveProcessors(), count));
-  };
+  const auto take = [](int64_t count) { return TakeCpus(TwelveProcessors(), count)->ToString(); };
   EXPECT_EQ(take(6), "0,2,4,6,8,10") << "a socket";
   EXPECT_EQ(take(7), "0-2,4,6,8,10") << "a socket, and one of the other";
   EXPECT_EQ(take(12), "0-11");
@@ -59,8 +57,8 @@ TEST(TakeCpus, TakesWholeUnitsBeforeParts) {
 
 TEST(TakeCpus, FillsUpWhatHasBeenStarted) {
   // After the core 0,1 the single one comes from the same NUMA node, which has less left.
-  EXPECT_EQ(FormatCpuList(*TakeCpus(EightProcessors().processors, 3)), "0-2");
-  EXPECT_EQ(FormatCpuList(*TakeCpus(EightProcessors().processors, 5)), "0-4");
+  EXPECT_EQ(TakeCpus(EightProcessors().topology, 3)->ToString(), "0-2");
+  EXPECT_EQ(TakeCpus(EightProcessors().topology, 5)->ToString(), "0-4");
 }
 
 struct World {
@@ -83,7 +81,7 @@ struct World {
     pod->metadata.name = name;
     pod->metadata.ns = "ns";
     pod->metadata.uid = name + "-uid";
-    if (!qos.empty()) pod->metadata.labels["koordinator.sh/qosClass"] = qos;
+    if (!qos.empty()) pod->metadata.labels.Mutable()["koordinator.sh/qosClass"] = qos;
     if (!cpuset.empty()) {
       pod->metadata.annotations["scheduling.koordinator.sh/resource-status"] =
           R"({"cpuset":")" + cpuset + R"("})";
@@ -261,7 +259,7 @@ TEST(TopologyReport, ZonesHaveProcessorsAndMemory) {
 
 TEST(TopologyReport, ReservedShareLeavesCapacityAlone) {
   World world;
-  world.node.metadata.labels["node.koordinator.sh/enable-numa-reservation"] = "true";
+  world.node.metadata.labels.Mutable()["node.koordinator.sh/enable-numa-reservation"] = "true";
   world.node.status.capacity = {{"cpu", kube::Quantity(8)},
                                 {"memory", *kube::Quantity::Parse("16Gi")}};
   world.node.status.allocatable = {{"cpu", *kube::Quantity::Parse("7499m")},
@@ -291,7 +289,7 @@ api::NodeResourceTopology Stored(const kube::Json& object) {
 TEST(TopologyPatch, NothingHasChanged) {
   World world;
   auto stored = Stored(NewTopologyObject(world.Report(), world.node));
-  EXPECT_EQ(stored.metadata.labels["app.kubernetes.io/managed-by"], "Koordinator");
+  EXPECT_EQ(stored.metadata.labels.at("app.kubernetes.io/managed-by"), "Koordinator");
   ASSERT_EQ(stored.metadata.owner_references.size(), 1u);
   EXPECT_EQ(stored.metadata.owner_references[0].uid, "node-uid");
   // Written with other blanks and another order it is still the same.
@@ -330,7 +328,7 @@ TEST(TopologyPatch, KeepsWhatOthersSayOfZones) {
 TEST(TopologyPatch, MirrorsTheLabelOfTheNode) {
   World world;
   const auto stored = Stored(NewTopologyObject(world.Report(), world.node));
-  world.node.metadata.labels["node.koordinator.sh/enable-numa-reservation"] = "false";
+  world.node.metadata.labels.Mutable()["node.koordinator.sh/enable-numa-reservation"] = "false";
   const kube::Json patch = TopologyPatch(world.Report(), stored);
   EXPECT_EQ(kube::FindString(patch,
                              {"metadata", "labels", "node.koordinator.sh/enable-numa-reservation"}),

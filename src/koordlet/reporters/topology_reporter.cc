@@ -1,5 +1,9 @@
 #include "koordlet/reporters/topology_reporter.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "api/resources.h"
 #include "base/log.h"
 
@@ -22,6 +26,7 @@ TopologyReporter::TopologyReporter(EventLoop& loop, kube::Client& client, const 
       kubelet_files_(kubelet_files),
       kubelet_(kubelet),
       options_(options),
+      pause_(options.interval),
       writer_(client, api::kNodeResourceTopologies, node),
       timer_(loop) {}
 
@@ -42,20 +47,49 @@ void TopologyReporter::Round() {
 void TopologyReporter::AskKubelet() {
   if (!options_.ask_kubelet || kubelet_ == nullptr || !kubelet_->connected() || asking_) return;
   const SteadyTime now = loop_.clock().Steady();
-  if (config_ && config_asked_ && now - *config_asked_ < kConfigLifetime) return;
+  if (now < ask_again_) return;
   asking_ = true;
   kubelet_->GetConfig([this, now](StatusOr<KubeletConfig> config) {
     asking_ = false;
-    if (!config.ok()) {
-      if (complaints_.IsNew("kubelet", "config", Message(config.status()))) {
-        LOG_WARNING("Failed to get the kubelet's configuration", {"err", config.status()});
-      }
-      return;
-    }
-    complaints_.Forget("kubelet", "config");
+    if (!config.ok()) return OnNoConfig(now, config.status());
+    known_problems_.Resolve({.object = "kubelet", .kind = "config"});
     config_ = *std::move(config);
-    config_asked_ = now;
+    is_config_of_file_ = false;
+    pause_ = options_.interval;
+    ask_again_ = now + kConfigLifetime;
   });
+}
+
+// Refusals may last, and thousands of nodes may ask the API server.
+void TopologyReporter::OnNoConfig(SteadyTime asked, const Status& why) {
+  ask_again_ = asked + pause_;
+  pause_ = std::min(2 * pause_, kConfigLifetime);
+  if (absl::IsPermissionDenied(why) && (!config_ || is_config_of_file_)) ReadConfigFile();
+  const std::string_view known = !config_             ? "not"
+                                 : is_config_of_file_ ? "of its file"
+                                                      : "of before";
+  if (!known_problems_.IsNew({.object = "kubelet", .kind = "config"},
+                             fmt::format("{}: {}", known, Message(why))))
+    return;
+  if (is_config_of_file_) {
+    LOG_WARNING("The kubelet's configuration is taken from its file, since it cannot be asked",
+                {"err", why});
+  } else if (config_) {
+    LOG_WARNING("The kubelet's configuration cannot be read again", {"err", why});
+  } else {
+    LOG_WARNING(
+        "The kubelet's configuration is unknown. Until it is known, the node's topology is not "
+        "reported, no pod gets CPUs or a NUMA node of its own here, and the CPUs of best-effort "
+        "pods are not limited; all else goes on",
+        {"err", why});
+  }
+}
+
+void TopologyReporter::ReadConfigFile() {
+  auto config = ReadKubeletConfigFile(kubelet_files_);
+  if (!config.ok()) return;
+  config_ = *std::move(config);
+  is_config_of_file_ = true;
 }
 
 StatusOr<TopologyReport> TopologyReporter::Build() const {
@@ -80,12 +114,12 @@ StatusOr<TopologyReport> TopologyReporter::Build() const {
 void TopologyReporter::Update() {
   StatusOr<TopologyReport> report = Build();
   if (!report.ok()) {
-    if (complaints_.IsNew("node", "topology", Message(report.status()))) {
+    if (known_problems_.IsNew({.object = "node", .kind = "topology"}, Message(report.status()))) {
       LOG_INFO("The node's topology is not reported now", {"reason", report.status()});
     }
     return;
   }
-  complaints_.Forget("node", "topology");
+  known_problems_.Resolve({.object = "node", .kind = "topology"});
   state_.SetTopology(std::make_shared<const TopologyView>(report->view));
   if (options_.report) Write(*report);
 }

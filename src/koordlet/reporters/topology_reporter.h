@@ -6,11 +6,11 @@
 #include "api/node_resource_topology.h"
 #include "base/event_loop.h"
 #include "koordlet/host/file_tree.h"
+#include "koordlet/informers/kubelet_client.h"
+#include "koordlet/informers/node_state.h"
 #include "koordlet/metrics/node_info.h"
 #include "koordlet/reporters/object_writer.h"
 #include "koordlet/reporters/topology_report.h"
-#include "koordlet/states/kubelet_client.h"
-#include "koordlet/states/node_state.h"
 
 namespace koord::koordlet {
 
@@ -41,6 +41,8 @@ class TopologyReporter {
  private:
   void Round();
   void AskKubelet();
+  void OnNoConfig(SteadyTime asked, const Status& why);
+  void ReadConfigFile();
   StatusOr<TopologyReport> Build() const;
   void Write(const TopologyReport& report);
 
@@ -50,14 +52,16 @@ class TopologyReporter {
   const FileTree& kubelet_files_;
   KubeletClient* const kubelet_;
   const Options options_;
+  Duration pause_;  // after the next failure to get the configuration
+  SteadyTime ask_again_ = SteadyTime::min();
   ObjectWriter writer_;
   Timer timer_;
   std::optional<KubeletConfig> config_;
-  std::optional<SteadyTime> config_asked_;
+  bool is_config_of_file_ = false;  // the kubelet would not say
   bool asking_ = false;
   bool known_ = false;  // whether there is an object
   std::shared_ptr<const api::NodeResourceTopology> object_;
-  Complaints complaints_;
+  KnownProblems known_problems_;
 };
 
 }  // namespace koord::koordlet

@@ -87,8 +87,8 @@ Status BenchMachine::WriteImage(const Pods& pods) {
   return TieEffectiveCpusets(HostPaths::Below(directory_->path()).cgroup);
 }
 
-std::vector<std::string> BenchMachine::DirsIn(const kube::Pod& pod) const {
-  std::vector<std::string> dirs{image_->SandboxDir(pod)};
+std::vector<CgroupDir> BenchMachine::DirsIn(const kube::Pod& pod) const {
+  std::vector<CgroupDir> dirs{image_->SandboxDir(pod)};
   for (const kube::Container& container : pod.spec.containers) {
     dirs.push_back(image_->ContainerDir(pod, container.name));
   }
@@ -104,7 +104,7 @@ Status BenchMachine::MakeImage(const Pods& pods) {
   int32_t process = 1000;
   for (const auto& pod : pods) {
     image_->AddPod(*pod);
-    for (const std::string& dir : DirsIn(*pod)) {
+    for (const CgroupDir& dir : DirsIn(*pod)) {
       ++process;
       image_->SetProcesses(dir, {&process, 1});
     }
@@ -113,7 +113,7 @@ Status BenchMachine::MakeImage(const Pods& pods) {
 }
 
 // With the quota that the kubelet gives it.
-Status BenchMachine::AddCgroup(const std::string& dir) {
+Status BenchMachine::AddCgroup(const CgroupDir& dir) {
   RETURN_IF_ERROR(kubepods_.MakeDirectory(dir));
   ASSIGN_OR_RETURN(const Limit quota, image_->host().cgroups().ReadCpuQuota(dir));
   return quota.unlimited() ? absl::OkStatus() : kubepods_.SetQuota(dir, quota.value());
@@ -126,7 +126,7 @@ Status BenchMachine::AddCgroups(const Pods& pods) {
   }
   for (const auto& pod : pods) {
     RETURN_IF_ERROR(AddCgroup(image_->PodDir(*pod)));
-    for (const std::string& dir : DirsIn(*pod)) {
+    for (const CgroupDir& dir : DirsIn(*pod)) {
       RETURN_IF_ERROR(AddCgroup(dir));
       RETURN_IF_ERROR(kubepods_.StartSleeper(dir));
     }

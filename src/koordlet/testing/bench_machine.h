@@ -29,11 +29,11 @@ class BenchMachine {
 
  private:
   // Of the sandbox and of the containers.
-  std::vector<std::string> DirsIn(const kube::Pod& pod) const;
+  std::vector<CgroupDir> DirsIn(const kube::Pod& pod) const;
   Status MakeImage(const Pods& pods);
   Status WriteImage(const Pods& pods);
   Status AddCgroups(const Pods& pods);
-  Status AddCgroup(const std::string& dir);
+  Status AddCgroup(const CgroupDir& dir);
 
   const Where where_;
   const CgroupVersion version_;

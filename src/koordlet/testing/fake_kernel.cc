@@ -62,11 +62,11 @@ Status FakeKernel::ClearCoreCookie(int32_t pid) {
   return absl::OkStatus();
 }
 
-StatusOr<std::unique_ptr<Kernel::CpiCounter>> FakeKernel::CountCpi(
-    const std::string& cgroup_dir, const std::vector<int32_t>& /*cpus*/) {
+StatusOr<std::unique_ptr<Kernel::CpiCounter>> FakeKernel::CountCpi(const CgroupDir& cgroup_dir,
+                                                                   const CpuSet& /*cpus*/) {
   if (!has_perf) return absl::UnimplementedError("no performance counters");
-  if (!cpi.contains(cgroup_dir)) return NotFound("{}: no such cgroup", cgroup_dir);
-  return std::make_unique<FakeCounter>(*this, cgroup_dir);
+  if (!cpi.contains(cgroup_dir.path())) return NotFound("{}: no such cgroup", cgroup_dir);
+  return std::make_unique<FakeCounter>(*this, cgroup_dir.path());
 }
 
 }  // namespace koord::koordlet

@@ -29,8 +29,8 @@ class FakeKernel final : public Kernel {
   Status ShareCoreCookie(int32_t from, int32_t to) override;
   Status ClearCoreCookie(int32_t pid) override;
   Status MountResctrl() override;
-  StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const std::string& cgroup_dir,
-                                                 const std::vector<int32_t>& cpus) override;
+  StatusOr<std::unique_ptr<CpiCounter>> CountCpi(const CgroupDir& cgroup_dir,
+                                                 const CpuSet& cpus) override;
 
  private:
   Status CheckProcess(int32_t pid) const;

@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "koordlet/host/kernel_text.h"
-#include "koordlet/simulation/kernel_counters.h"
+#include "koordlet/simulated_kernel/kernel_counters.h"
 
 namespace koord::koordlet {
 namespace {
@@ -77,9 +77,9 @@ TestHost::TestHost(const Options& options)
 }
 
 void TestHost::RemovePod(const kube::Pod& pod) {
-  const std::string dir = PodDir(pod);
+  const CgroupDir dir = PodDir(pod);
   MemoryMachine::RemovePod(pod);
-  std::erase_if(usage_, [&](const auto& entry) { return entry.first.starts_with(dir); });
+  std::erase_if(usage_, [&](const auto& entry) { return entry.first.starts_with(dir.path()); });
 }
 
 void TestHost::ForEachAbove(std::string_view dir,

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "koordlet/simulation/memory_machine.h"
+#include "koordlet/simulated_kernel/memory_machine.h"
 #include "koordlet/testing/fake_kernel.h"
 #include "koordlet/testing/resctrl_kernel.h"
 #include "kube/objects/pod.h"

@@ -53,7 +53,7 @@ TEST_P(OnEveryLayout, PodsHaveWhatTheKubeletGivesThem) {
   EXPECT_EQ(cgroups.ReadCpuQuota(machine.PodDir(*web)).value(), Limit::Of(120000));
   EXPECT_EQ(cgroups.ReadMemoryLimit(machine.PodDir(*web)).value(),
             Limit::Of((int64_t{2} << 30) + (128 << 20)));
-  const std::string main = machine.ContainerDir(*web, "main");
+  const CgroupDir main = machine.ContainerDir(*web, "main");
   EXPECT_EQ(cgroups.ReadCpuQuota(main).value(), Limit::Of(100000));
   EXPECT_EQ(cgroups.ReadMemoryLimit(main).value(), Limit::Of(int64_t{2} << 30));
   EXPECT_EQ(machine.Get(CgroupFile::kCpuShares, main), v1() ? "512" : "20");
@@ -64,7 +64,7 @@ TEST_P(OnEveryLayout, PodsHaveWhatTheKubeletGivesThem) {
   EXPECT_TRUE(cgroups.ReadMemoryLimit(machine.PodDir(*batch)).value().unlimited());
   EXPECT_EQ(cgroups.ReadCpuShares(machine.PodDir(*batch)).value(), 2);
 
-  const std::vector<std::string> containers = {main, machine.ContainerDir(*web, "side")};
+  const std::vector<CgroupDir> containers = {main, machine.ContainerDir(*web, "side")};
   EXPECT_EQ(cgroups.FindSandboxDir(machine.PodDir(*web), containers).value(),
             machine.SandboxDir(*web));
 
@@ -103,10 +103,10 @@ TEST(TestHost, TopologyIsFoundAgain) {
           TestHost machine(
               {.shape = {sockets, nodes, 8, threads, adjacent}, .resctrl = ResctrlFlavour::kIntel});
           const CpuInfo info = machine.host().ReadCpuInfo().value();
-          EXPECT_EQ(info.processors, machine.processors());
-          EXPECT_EQ(info.socket_count(), sockets);
-          EXPECT_EQ(info.node_count(), nodes);
-          EXPECT_EQ(info.core_count(), 8);
+          EXPECT_EQ(info.topology.processors(), machine.processors());
+          EXPECT_EQ(info.topology.socket_count(), sockets);
+          EXPECT_EQ(info.topology.node_count(), nodes);
+          EXPECT_EQ(info.topology.core_count(), 8);
           EXPECT_EQ(info.hyper_threading, threads == 2);
           EXPECT_EQ(info.cat_l3_mask, "fffff");
           EXPECT_EQ(machine.host().ReadNumaNodes()->size(), static_cast<size_t>(nodes));
@@ -120,8 +120,8 @@ TEST(TestHost, KernelRefusesWhatTheRealOneRefuses) {
   TestHost machine({.version = CgroupVersion::kV1, .driver = CgroupDriver::kCgroupfs});
   const auto batch = TestPod(kBatch);
   machine.AddPod(*batch);
-  const std::string pod = machine.PodDir(*batch);
-  const std::string container = machine.ContainerDir(*batch, "main");
+  const CgroupDir pod = machine.PodDir(*batch);
+  const CgroupDir container = machine.ContainerDir(*batch, "main");
   const auto write = [&](std::string_view subsystem, std::string_view dir, std::string_view name,
                          std::string_view text) {
     return machine.cgroup().Write(fmt::format("{}/{}/{}", subsystem, dir, name), text).code();
@@ -188,8 +188,9 @@ TEST(TestHost, AnolisHasItsFiles) {
     TestHost anolis({.version = version, .anolis = true});
     EXPECT_FALSE(plain.host().is_anolis());
     EXPECT_TRUE(anolis.host().is_anolis());
-    EXPECT_FALSE(plain.host().cgroups().IsSupported(CgroupFile::kCpuBvt, "kubepods.slice"));
-    EXPECT_TRUE(anolis.host().cgroups().IsSupported(CgroupFile::kCpuBvt, "kubepods.slice"));
+    const CgroupDir pods = plain.layout().QosDir(kube::PodQos::kGuaranteed);
+    EXPECT_FALSE(plain.host().cgroups().IsSupported(CgroupFile::kCpuBvt, pods));
+    EXPECT_TRUE(anolis.host().cgroups().IsSupported(CgroupFile::kCpuBvt, pods));
   }
 }
 

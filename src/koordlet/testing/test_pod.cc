@@ -41,7 +41,7 @@ std::shared_ptr<const kube::Pod> TestPod(std::string_view yaml) {
   if (pod.metadata.ns.empty()) pod.metadata.ns = "default";
   if (pod.metadata.uid.empty()) pod.metadata.uid = pod.metadata.name;
   if (pod.status.phase.empty()) pod.status.phase = "Running";
-  auto& statuses = pod.status.container_statuses;
+  auto& statuses = pod.status.container_statuses.Mutable();
   for (const kube::Container& container : pod.spec.containers) {
     if (!HasStatus(statuses, container.name)) statuses.push_back(Running(pod, container));
   }

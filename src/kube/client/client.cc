@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/strings.h"
+#include "kube/client/delete_options.h"
 #include "kube/client/request_target.h"
 #include "kube/client/token_bucket.h"
 #include "kube/client/watch_decoder.h"
@@ -99,15 +100,9 @@ HttpRequest RequestWithBody(std::string_view method, std::string target, const J
 }
 
 Json DeleteBody(const DeleteOptions& options) {
-  json::object body{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
-  if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
-  if (!options.propagation_policy.empty()) body["propagationPolicy"] = options.propagation_policy;
-  json::object preconditions;
-  if (!options.uid.empty()) preconditions["uid"] = options.uid;
-  if (!options.resource_version.empty()) {
-    preconditions["resourceVersion"] = options.resource_version;
-  }
-  if (!preconditions.empty()) body["preconditions"] = std::move(preconditions);
+  Json body{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}};
+  Json members = ToJson(options);
+  for (auto& [name, value] : members.as_object()) body.as_object()[name] = std::move(value);
   return body;
 }
 
@@ -182,7 +177,7 @@ class OpenWatch final : public std::enable_shared_from_this<OpenWatch> {
 
   void OnData(std::string_view data) {
     const auto self = shared_from_this();
-    const Status status = decoder_.Feed(data, [this](std::string_view type, const Json& object) {
+    const Status status = decoder_.Feed(data, [this](std::string_view type, JsonView object) {
       events_.event(type, object);
       return !closed_;
     });
@@ -310,7 +305,8 @@ class Client::Impl {
     if (pause && pending.retries < kMaxRetries) {
       ++pending.retries;
       LOG_V(4, "Retrying request", {"method", pending.request.method},
-            {"url", pending.request.target}, {"attempt", pending.retries});
+            {"path", pending.request.target.substr(0, pending.request.target.find('?'))},
+            {"attempt", pending.retries});
       return StartAfter(*pause, id);
     }
     Finish(id, std::move(answer));

@@ -10,9 +10,9 @@
 #include "base/event_loop.h"
 #include "base/status.h"
 #include "kube/api_error.h"
-#include "kube/client/transport.h"
 #include "kube/json.h"
 #include "kube/resource.h"
+#include "kube/transport/transport.h"
 
 namespace koord::kube {
 
@@ -84,8 +84,8 @@ class Client {
   };
   struct WatchEvents {
     absl::AnyInvocable<void()> opened;  // the server has accepted the watch
-    // The object lives for the call; see WatchDecoder::OnEvent.
-    absl::AnyInvocable<void(std::string_view type, const Json& object)> event;
+    // The object lives for the call.
+    absl::AnyInvocable<void(std::string_view type, JsonView object)> event;
     absl::AnyInvocable<void(Status)> end;  // OK when the server closed the stream normally
   };
 

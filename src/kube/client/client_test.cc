@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/virtual_loop.h"
-#include "kube/client/in_process_transport.h"
-#include "kube/client/scripted_handler.h"
 #include "kube/resources.h"
+#include "kube/transport/in_process_transport.h"
+#include "kube/transport/scripted_handler.h"
 
 namespace koord::kube::client_test {
 namespace {
@@ -325,8 +325,8 @@ class ClientWatchTest : public ClientTest {
   Client::WatchEvents RecordWatch() {
     Client::WatchEvents events;
     events.opened = [this] { log_.push_back("opened"); };
-    events.event = [this](std::string_view type, const Json& object) {
-      log_.push_back(std::string(type) + " " + Serialize(object));
+    events.event = [this](std::string_view type, JsonView object) {
+      log_.push_back(std::string(type) + " " + Serialize(object.Copy()));
     };
     events.end = [this](const Status& status) {
       log_.push_back("end " + std::to_string(HttpCode(status)) + std::string(Message(status)));
@@ -416,7 +416,7 @@ TEST_F(ClientWatchTest, WaitsForItsHeadOnlySoLong) {
 TEST_F(ClientWatchTest, ClosesWithItsHandleAlsoFromWithin) {
   std::unique_ptr<Client::Watcher> watcher;
   Client::WatchEvents events = RecordWatch();
-  events.event = [&](std::string_view type, const Json&) {
+  events.event = [&](std::string_view type, JsonView) {
     watcher = nullptr;
     log_.push_back(std::string(type));
   };

@@ -30,17 +30,16 @@ Status WatchDecoder::Feed(std::string_view data, OnEvent on_event) {
 
 Status WatchDecoder::Line(std::string_view line, OnEvent on_event, bool& go_on) {
   if (Trim(line).empty()) return absl::OkStatus();
-  json::monotonic_resource memory(2 * line.size());  // what most objects take
-  const StatusOr<Json> frame = ParseWatchedJson(line, memory);
-  if (!frame.ok()) {
+  WatchedJson frame(2 * line.size());  // what most objects take
+  if (!frame.Parse(line).ok()) {
     return Internal("the server sent a watch event that is not JSON: {}", Quote(line, 128));
   }
-  const Json* object = Find(*frame, {"object"});
-  const std::string_view type = FindString(*frame, {"type"});
-  if (object == nullptr || type.empty()) {
+  const std::optional<JsonView> object = Find(frame.view(), {"object"});
+  const std::string_view type = FindString(frame.view(), {"type"});
+  if (!object || type.empty()) {
     return Internal("the server sent a watch event without type or object: {}", Quote(line, 128));
   }
-  if (type == "ERROR") return ToStatus(ApiError::FromJson(500, *object));
+  if (type == "ERROR") return ToStatus(ApiError::FromJson(500, object->Copy()));
   go_on = on_event(type, *object);
   return absl::OkStatus();
 }

@@ -13,9 +13,8 @@ namespace koord::kube {
 // type ERROR becomes the error that it carries.
 class WatchDecoder {
  public:
-  // Returns false to stop. The object lives for the call; who keeps it assigns it to a value of his
-  // own, for a copy would share its memory.
-  using OnEvent = absl::FunctionRef<bool(std::string_view type, const Json& object)>;
+  // Returns false to stop. The object lives for the call.
+  using OnEvent = absl::FunctionRef<bool(std::string_view type, JsonView object)>;
 
   // Objects are limited to a few MiB by every server; a line beyond this is no event.
   static constexpr size_t kMaxLine = 32 << 20;

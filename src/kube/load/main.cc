@@ -14,9 +14,9 @@
 
 #include "base/asio_loop.h"
 #include "base/strings.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
 #include "kube/json.h"
+#include "kube/transport/http_transport.h"
+#include "kube/transport/kubeconfig.h"
 
 namespace koord::kube {
 namespace {

@@ -4,9 +4,9 @@
 
 namespace koord::kube {
 
-Status Codec<Bytes>::Read(const Json& in, Bytes& out) {
+Status Codec<Bytes>::Read(JsonView in, Bytes& out) {
   if (!in.is_string()) return codec_internal::WrongType("a base64 string", in);
-  std::optional<std::string> data = Base64Decode(std::string_view(in.get_string()));
+  std::optional<std::string> data = Base64Decode(in.get_string());
   if (!data) return codec_internal::WrongType("a base64 string", in);
   out.data = *std::move(data);
   return absl::OkStatus();

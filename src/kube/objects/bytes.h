@@ -15,7 +15,7 @@ struct Bytes {
 
 template <>
 struct Codec<Bytes> {
-  static Status Read(const Json& in, Bytes& out);
+  static Status Read(JsonView in, Bytes& out);
   static Json Write(const Bytes& value);
 };
 

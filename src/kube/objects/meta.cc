@@ -2,7 +2,7 @@
 
 namespace koord::kube {
 
-ObjectKey ObjectKeyOf(const Json& object) {
+ObjectKey ObjectKeyOf(JsonView object) {
   return {std::string(FindString(object, {"metadata", "namespace"})),
           std::string(FindString(object, {"metadata", "name"}))};
 }

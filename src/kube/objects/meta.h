@@ -71,7 +71,7 @@ struct ObjectMeta {
 };
 
 inline ObjectKey KeyOf(const ObjectMeta& meta) { return {meta.ns, meta.name}; }
-ObjectKey ObjectKeyOf(const Json& object);  // of one that is not decoded
+ObjectKey ObjectKeyOf(JsonView object);  // of one that is not decoded
 
 inline bool IsBeingDeleted(const ObjectMeta& meta) { return meta.deletion_timestamp.has_value(); }
 

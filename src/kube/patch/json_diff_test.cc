@@ -34,6 +34,10 @@ INSTANTIATE_TEST_SUITE_P(
                  R"([{"op":"add","path":"/a/x~1y~0z","value":"v"}])"},
         DiffCase{"member_removed", R"({"a":1,"b":2})", R"({"a":1})",
                  R"([{"op":"remove","path":"/b"}])"},
+        DiffCase{"members_elsewhere", R"({"a":1,"b":2,"c":3,"d":{"e":1}})",
+                 R"({"a":1,"d":{"e":2},"f":0,"c":3})",
+                 R"([{"op":"remove","path":"/b"},{"op":"replace","path":"/d/e","value":2},)"
+                 R"({"op":"add","path":"/f","value":0}])"},
         DiffCase{"value_replaced", R"({"a":{"b":1}})", R"({"a":{"b":"1"}})",
                  R"([{"op":"replace","path":"/a/b","value":"1"}])"},
         DiffCase{"list_grows", R"({"l":[1]})", R"({"l":[1,2,3]})",

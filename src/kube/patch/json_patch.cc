@@ -19,6 +19,11 @@ using Path = std::vector<std::string>;
 // bound.
 constexpr size_t kMaxTransferredBytes = 3 << 20;
 
+// So could insertions into a long list and removals from it, each of which moves what is behind it.
+// As many operations as there may be can all insert at the front of an empty list.
+constexpr size_t kMaxShiftedItems = 64 << 20;
+static_assert(kMaxJsonPatchOperations * kMaxJsonPatchOperations / 2 < kMaxShiftedItems);
+
 struct Operation {
   enum class Kind { kAdd, kRemove, kReplace, kMove, kCopy, kTest };
   Kind kind = Kind::kAdd;
@@ -193,6 +198,7 @@ class Patcher {
     const std::optional<size_t> index =
         path.back() == "-" ? array->size() : ParseIndex(path.back(), array->size() + 1);
     if (!index) return Inapplicable();
+    RETURN_IF_ERROR(ChargeShift(array->size() - *index));
     array->insert(array->begin() + *index, std::move(value));
     return absl::OkStatus();
   }
@@ -217,12 +223,24 @@ class Patcher {
     if (found == nullptr) return Inapplicable();
     Json taken = std::move(*found);
     if (json::object* object = parent->if_object()) {
-      object->stable_erase(path.back());
+      Erase(*object, path.back());
     } else {
       json::array& array = parent->get_array();
-      array.erase(array.begin() + *ParseIndex(path.back(), array.size()));
+      const size_t index = *ParseIndex(path.back(), array.size());
+      RETURN_IF_ERROR(ChargeShift(array.size() - index));
+      array.erase(array.begin() + index);
     }
     return taken;
+  }
+
+  // The order of members means nothing; it is kept where people look at it and where that is cheap.
+  static void Erase(json::object& object, const std::string& member) {
+    constexpr size_t kFewMembers = 64;
+    if (object.size() <= kFewMembers) {
+      object.stable_erase(member);
+    } else {
+      object.erase(member);
+    }
   }
 
   Status Move(const Operation& operation) {
@@ -247,8 +265,18 @@ class Patcher {
     return transferred_bytes_ <= kMaxTransferredBytes ? absl::OkStatus() : Inapplicable();
   }
 
+  Status ChargeShift(size_t items) {
+    shifted_items_ += items;
+    if (shifted_items_ <= kMaxShiftedItems) return absl::OkStatus();
+    return ToStatus(ApiError::Of(
+        413, fmt::format("Request entity is too large: the patch moves items of long lists more "
+                         "than {} times",
+                         kMaxShiftedItems)));
+  }
+
   Json& document_;
   size_t transferred_bytes_ = 0;
+  size_t shifted_items_ = 0;
 };
 
 }  // namespace

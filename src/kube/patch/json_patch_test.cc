@@ -139,6 +139,42 @@ TEST(JsonPatch, CopiesCannotGrowADocumentWithoutBound) {
   EXPECT_FALSE(ApplyJsonPatch(*ParseJson(R"({"a":["xxxxxxxx"]})"), doubling).ok());
 }
 
+TEST(JsonPatch, CannotMoveLongListsAroundWithoutBound) {
+  const auto removals = [](size_t count) {
+    json::array patch;
+    for (size_t i = 0; i < count; ++i) {
+      patch.push_back(*ParseJson(R"({"op":"remove","path":"/a/0"})"));
+      patch.push_back(*ParseJson(R"({"op":"add","path":"/a/0","value":1})"));
+    }
+    return patch;
+  };
+  const Json longer{{"a", json::array(100'000, Json(0))}};
+  EXPECT_TRUE(ApplyJsonPatch(longer, removals(100)).ok());
+  const StatusOr<Json> result = ApplyJsonPatch(longer, removals(kMaxJsonPatchOperations / 2));
+  EXPECT_EQ(HttpCode(result.status()), 413);
+  json::array insertions;
+  for (size_t i = 0; i < kMaxJsonPatchOperations; ++i) {
+    insertions.push_back(*ParseJson(R"({"op":"add","path":"/a/0","value":1})"));
+  }
+  EXPECT_TRUE(ApplyJsonPatch({{"a", json::array()}}, insertions).ok());
+  const Json usual{{"a", json::array(1000, Json(0))}};
+  EXPECT_TRUE(ApplyJsonPatch(usual, removals(kMaxJsonPatchOperations / 2)).ok());
+}
+
+TEST(JsonPatch, RemovesMostOfALargeObject) {
+  json::object document;
+  json::array patch;
+  for (int i = 0; i < 3000; ++i) {
+    document[fmt::format("k{}", i)] = i;
+    if (i % 1000 != 7) {
+      patch.push_back({{"op", "remove"}, {"path", fmt::format("/k{}", i)}});
+    }
+  }
+  const StatusOr<Json> result = ApplyJsonPatch(document, patch);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(*result, *ParseJson(R"({"k7":7,"k1007":1007,"k2007":2007})"));
+}
+
 TEST(JsonPatch, CannotNestTooDeeply) {
   json::array nesting;
   for (size_t i = 0; i < kMaxJsonDepth; ++i) {

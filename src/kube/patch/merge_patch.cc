@@ -1,5 +1,6 @@
 #include "kube/patch/merge_patch.h"
 
+#include "kube/erase_members.h"
 #include "kube/patch/patch_error.h"
 
 namespace koord::kube {
@@ -13,12 +14,13 @@ void Merge(Json& target, const Json& patch) {
   }
   if (!target.is_object()) target.emplace_object();
   json::object& object = target.get_object();
+  const auto removed = [&](const auto& member) {
+    const Json* change = changes->if_contains(member.key());
+    return change != nullptr && change->is_null();
+  };
+  EraseMembers(object, removed);
   for (const auto& change : *changes) {
-    if (change.value().is_null()) {
-      if (const auto it = object.find(change.key()); it != object.end()) object.stable_erase(it);
-    } else {
-      Merge(object[change.key()], change.value());
-    }
+    if (!change.value().is_null()) Merge(object[change.key()], change.value());
   }
 }
 

@@ -13,6 +13,17 @@ struct Case {
   const char* result;
 };
 
+TEST(MergePatch, RemovesMostOfALargeObject) {
+  json::object document, patch;
+  for (int i = 0; i < 3000; ++i) {
+    document[fmt::format("k{}", i)] = i;
+    if (i % 1000 != 7) patch[fmt::format("k{}", i)] = nullptr;
+  }
+  const StatusOr<Json> result = ApplyMergePatch(document, patch);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(Serialize(*result), R"({"k7":7,"k1007":1007,"k2007":2007})");
+}
+
 TEST(MergePatch, Applies) {
   const Case cases[] = {
       {R"({"metadata":{"labels":{"x":"1","y":"2"}}})", R"({"metadata":{"labels":{"x":null}}})",

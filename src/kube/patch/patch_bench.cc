@@ -1,4 +1,5 @@
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include "kube/patch/json_patch.h"
 #include "kube/patch/merge_patch.h"
@@ -35,6 +36,64 @@ void JsonPatch(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(ApplyJsonPatch(pod, patch));
 }
 BENCHMARK(JsonPatch);
+
+// Hostile patches: the time must grow as their size does.
+json::object Labels(int64_t count, const Json& value) {
+  json::object labels;
+  for (int64_t i = 0; i < count; ++i) labels[fmt::format("key{}", i)] = value;
+  return labels;
+}
+
+void MergePatchRemovesAll(benchmark::State& state) {
+  const Json document = Labels(state.range(0), "v"), patch = Labels(state.range(0), nullptr);
+  for (auto _ : state) benchmark::DoNotOptimize(ApplyMergePatch(document, patch));
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(MergePatchRemovesAll)
+    ->RangeMultiplier(4)
+    ->Range(1 << 10, 1 << 16)
+    ->Complexity(benchmark::oN);
+
+void StrategicPatchRemovesAll(benchmark::State& state) {
+  const Json document{{"metadata", {{"labels", Labels(state.range(0), "v")}}}};
+  const Json patch{{"metadata", {{"labels", Labels(state.range(0), nullptr)}}}};
+  const Type& type = *FindBuiltinType("v1", "Pod");
+  for (auto _ : state) benchmark::DoNotOptimize(ApplyStrategicMergePatch(document, patch, type));
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(StrategicPatchRemovesAll)
+    ->RangeMultiplier(4)
+    ->Range(1 << 10, 1 << 16)
+    ->Complexity(benchmark::oN);
+
+void StrategicPatchOfALongList(benchmark::State& state) {
+  json::array containers;
+  for (int64_t i = 0; i < state.range(0); ++i) {
+    containers.push_back({{"name", fmt::format("c{}", i)}, {"image", "i"}});
+  }
+  const Json document{{"spec", {{"containers", containers}}}};
+  const Type& type = *FindBuiltinType("v1", "Pod");
+  for (auto _ : state) benchmark::DoNotOptimize(ApplyStrategicMergePatch(document, document, type));
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(StrategicPatchOfALongList)
+    ->RangeMultiplier(4)
+    ->Range(1 << 8, 1 << 14)
+    ->Complexity(benchmark::oN);
+
+void JsonPatchRemovesAll(benchmark::State& state) {
+  const Json document = Labels(state.range(0), "v");
+  json::array patch;
+  for (const auto& member : document.get_object()) {
+    patch.push_back({{"op", "remove"}, {"path", fmt::format("/{}", std::string(member.key()))}});
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(ApplyJsonPatch(document, patch));
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(JsonPatchRemovesAll)
+    ->RangeMultiplier(2)
+    ->Range(1 << 10, 1 << 13)
+    ->Complexity(benchmark::oN);
 
 void CopyPod(benchmark::State& state) {
   const Json pod = Pod();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/string_map.h"
+#include "kube/erase_members.h"
 #include "kube/patch/list_merge.h"
 #include "kube/patch/patch_error.h"
 
@@ -69,8 +70,12 @@ bool SameJsonType(const Json& a, const Json& b) {
   return a.kind() == b.kind() || (a.is_number() && b.is_number());
 }
 
-void Erase(json::object& object, std::string_view key) {
-  if (const auto it = object.find(key); it != object.end()) object.stable_erase(it);
+// Whether `patch` takes a member away: by null, or by a directive where there is nothing that it
+// could merge with.
+bool IsRemoved(const json::object& patch, const json::key_value_pair& member) {
+  const Json* change = IsDirective(member.key()) ? nullptr : patch.if_contains(member.key());
+  if (change == nullptr) return false;
+  return change->is_null() || (!member.value().is_object() && PatchDirective(*change) == "delete");
 }
 
 // How a member merges, and the type of what is in it.
@@ -112,10 +117,11 @@ class StrategicMerger {
       if (!key.starts_with(kDeleteFromList)) continue;
       RETURN_IF_ERROR(DeleteScalars(original, key.substr(kDeleteFromList.size()), member.value()));
     }
+    EraseMembers(original, [&](const auto& member) { return IsRemoved(patch, member); });
     for (const auto& member : patch) {
       const std::string_view key = member.key();
       const bool ordered = patch.contains(std::string(kSetElementOrder) + std::string(key));
-      if (IsDirective(key) || (ordered && !member.value().is_null())) continue;
+      if (IsDirective(key) || ordered || member.value().is_null()) continue;
       RETURN_IF_ERROR(Member(original, key, member.value(), RuleFor(type, key)));
     }
     return absl::OkStatus();
@@ -128,7 +134,7 @@ class StrategicMerger {
     if (directive == "delete") return absl::OkStatus();
     if (directive != "replace") return UnknownDirective(directive, patch);
     original = patch;
-    Erase(original, kPatch);
+    original.stable_erase(kPatch);
     return absl::OkStatus();
   }
 
@@ -144,10 +150,9 @@ class StrategicMerger {
       if (member.value().is_null() || IsDirective(member.key())) continue;
       if (!retained.contains(std::string_view(member.key()))) return Inapplicable();
     }
-    for (auto it = original.begin(); it != original.end();) {
-      const bool keep = retained.contains(std::string_view(it->key()));
-      it = keep ? it + 1 : original.stable_erase(it);
-    }
+    EraseMembers(original, [&](const auto& member) {
+      return !retained.contains(std::string_view(member.key()));
+    });
     return absl::OkStatus();
   }
 
@@ -193,17 +198,9 @@ class StrategicMerger {
 
   Status Member(json::object& original, std::string_view key, const Json& change,
                 const MemberRule& rule) {
-    if (change.is_null()) {
-      Erase(original, key);
-      return absl::OkStatus();
-    }
     Json* live = original.if_contains(key);
     if (live == nullptr || !SameJsonType(*live, change)) {
-      if (PatchDirective(change) == "delete") {
-        Erase(original, key);
-      } else {
-        original[key] = Cleaned(change);
-      }
+      if (PatchDirective(change) != "delete") original[key] = Cleaned(change);
       return absl::OkStatus();
     }
     if (change.is_object() && !rule.replaces()) {

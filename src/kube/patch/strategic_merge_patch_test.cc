@@ -35,6 +35,18 @@ void Check(std::initializer_list<Case> cases) {
   }
 }
 
+TEST(StrategicMergePatch, RemovesMostOfALargeMap) {
+  json::object labels, removed;
+  for (int i = 0; i < 3000; ++i) {
+    labels[fmt::format("k{}", i)] = "v";
+    if (i % 1000 != 7) removed[fmt::format("k{}", i)] = nullptr;
+  }
+  const Json document{{"metadata", {{"labels", labels}}}};
+  const Json patch{{"metadata", {{"labels", removed}}}};
+  EXPECT_EQ(Serialize(Apply("Pod", Serialize(document), Serialize(patch)).value()),
+            R"({"metadata":{"labels":{"k7":"v","k1007":"v","k2007":"v"}}})");
+}
+
 TEST(StrategicMergePatch, Lists) {
   Check({
       {"update, delete and add by key", "Pod",

@@ -14,7 +14,7 @@ class DuplicateFinder {
  public:
   explicit DuplicateFinder(std::string_view text) : text_(text) {}
 
-  std::vector<std::string> Run() {
+  ReportedFields Run() {
     for (at_ = 0; at_ < text_.size(); ++at_) {
       switch (text_[at_]) {
         case '{':
@@ -48,6 +48,7 @@ class DuplicateFinder {
     size_t first_key;  // in keys_
     size_t index = 0;  // of the current item of a list
     std::unique_ptr<StringSet> many_keys = nullptr;
+    std::unique_ptr<StringSet> reported = nullptr;  // keys that occurred twice
   };
 
   void Open(bool is_object) { levels_.push_back({is_object, is_object, keys_.size()}); }
@@ -88,7 +89,7 @@ class DuplicateFinder {
   void Key(std::string_view key) {
     Level& level = levels_.back();
     const bool seen = level.many_keys ? level.many_keys->contains(key) : InKeys(level, key);
-    if (seen) Report(key);
+    if (seen) return Repeated(level, key);
     keys_.push_back(key);
     if (level.many_keys) {
       level.many_keys->emplace(key);
@@ -103,7 +104,20 @@ class DuplicateFinder {
            keys_.end();
   }
 
-  void Report(std::string_view key) {
+  // A member that occurs three times is reported once.
+  void Repeated(Level& level, std::string_view key) {
+    // What comes below it stands under its name.
+    keys_.push_back(key);
+    if (!level.reported) level.reported = std::make_unique<StringSet>();
+    if (!level.reported->emplace(key).second) return;
+    const std::string path = duplicates_.full() ? std::string() : PathOf(key);
+    // Two objects of one name may have the same member twice each.
+    if (std::find(duplicates_.begin(), duplicates_.end(), path) == duplicates_.end()) {
+      duplicates_.Add(path);
+    }
+  }
+
+  std::string PathOf(std::string_view key) const {
     std::string path;
     for (size_t i = 0; i < levels_.size(); ++i) {
       if (!levels_[i].is_object) {
@@ -117,9 +131,7 @@ class DuplicateFinder {
       if (innermost) path += key;
       if (seen > levels_[i].first_key) path += keys_[seen - 1];
     }
-    if (std::find(duplicates_.begin(), duplicates_.end(), path) == duplicates_.end()) {
-      duplicates_.push_back(std::move(path));
-    }
+    return path;
   }
 
   std::string_view text_;
@@ -127,13 +139,11 @@ class DuplicateFinder {
   std::vector<Level> levels_;
   std::vector<std::string_view> keys_;  // of all open objects, one after the other
   std::deque<std::string> unescaped_;
-  std::vector<std::string> duplicates_;
+  ReportedFields duplicates_;
 };
 
 }  // namespace
 
-std::vector<std::string> FindDuplicateFields(std::string_view text) {
-  return DuplicateFinder(text).Run();
-}
+ReportedFields FindDuplicateFields(std::string_view text) { return DuplicateFinder(text).Run(); }
 
 }  // namespace koord::kube

@@ -180,8 +180,8 @@ class Decoder {
   Status MapEntry(const Type& element, const WireField& wire, json::object& out,
                   const DocumentPath& path, size_t depth) {
     if (wire.wire != Wire::kBytes) return Damaged(path, "expected a map entry");
-    std::string_view key;
-    WireField value{.number = 2, .wire = DefaultWire(element), .varint = 0, .bytes = {}};
+    std::string_view key = "";  // also empty ones are copied, which a null pointer cannot be
+    WireField value{.number = 2, .wire = DefaultWire(element), .varint = 0, .bytes = ""};
     RETURN_IF_ERROR(ForEachField(wire.bytes, path, [&](const WireField& part) {
       if (part.number == 1) key = part.bytes;
       if (part.number == 2) value = part;
@@ -366,7 +366,7 @@ StatusOr<Json> DecodeProtobuf(std::string_view body) {
   object.emplace("kind", envelope.kind);
   RETURN_IF_ERROR(Decoder().Message(*type, envelope.raw, object, root, 1));
   Json document(std::move(object));
-  std::vector<std::string> unknown;  // the table's own members only: there are none
+  ReportedFields unknown;  // the table's own members only: there are none
   if (Status status = Conform(*type, document, unknown); !status.ok()) {
     return Damaged(root, Message(status));
   }

@@ -3,6 +3,7 @@
 #include "base/duration.h"
 #include "base/strings.h"
 #include "kube/codec.h"
+#include "kube/erase_members.h"
 #include "kube/quantity.h"
 #include "kube/schema/document_path.h"
 #include "kube/time.h"
@@ -93,7 +94,7 @@ Json ZeroOf(const Type& type) {
 
 class Conformer {
  public:
-  Conformer(std::vector<std::string>& unknown, const ConformOptions& options)
+  Conformer(ReportedFields& unknown, const ConformOptions& options)
       : unknown_(unknown), options_(options) {}
 
   Status Value(const Type& type, Json& value, const DocumentPath& path) {
@@ -134,20 +135,21 @@ class Conformer {
   Status Struct(const Type& type, Json& value, const DocumentPath& path) {
     json::object* object = value.if_object();
     if (object == nullptr) return Wrong("an object", value, path);
-    for (auto it = object->begin(); it != object->end();) {
-      const std::string_view name = it->key();
+    bool any_null = false;  // nulls go, and so does what becomes null here
+    for (auto& member : *object) {
+      const std::string_view name = member.key();
       const Type::Field* field = type.Find(name);
-      bool keep = field != nullptr;
-      if (!keep) {
-        unknown_.push_back(path.Member(name).ToString());
-      } else if (it->value().is_null()) {
-        keep = false;
-      } else {
-        RETURN_IF_ERROR(Value(*field->type, it->value(), path.Member(name)));
-        keep = !options_.omit_empty || !IsZero(it->value()) || !ZeroMeansAbsent(*field);
+      if (field == nullptr) {
+        unknown_.AddPath(path.Member(name));
+        member.value() = nullptr;
+      } else if (!member.value().is_null()) {
+        RETURN_IF_ERROR(Value(*field->type, member.value(), path.Member(name)));
+        const bool absent = options_.omit_empty && ZeroMeansAbsent(*field);
+        if (absent && IsZero(member.value())) member.value() = nullptr;
       }
-      it = keep ? it + 1 : object->stable_erase(it);
+      any_null |= member.value().is_null();
     }
+    if (any_null) EraseNullMembers(*object);
     return absl::OkStatus();
   }
 
@@ -235,13 +237,13 @@ class Conformer {
     return InvalidArgument("{}{}", path.ToString(), message);
   }
 
-  std::vector<std::string>& unknown_;
+  ReportedFields& unknown_;
   const ConformOptions options_;
 };
 
 }  // namespace
 
-Status Conform(const Type& type, Json& document, std::vector<std::string>& unknown,
+Status Conform(const Type& type, Json& document, ReportedFields& unknown,
                const ConformOptions& options) {
   return Conformer(unknown, options).Value(type, document, DocumentPath());
 }

@@ -1,10 +1,10 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/status.h"
 #include "kube/json.h"
+#include "kube/schema/reported_fields.h"
 #include "kube/schema/type.h"
 
 namespace koord::kube {
@@ -17,15 +17,15 @@ struct ConformOptions {
 };
 
 // Makes a document what Kubernetes would make of it by decoding it into its own types and encoding
-// it again: unknown members go (their paths, "spec.containers[0].foo", are appended to `unknown` in
+// it again: unknown members go (their paths, "spec.containers[0].foo", are added to `unknown` in
 // document order), nulls go, quantities and times get their canonical text. A member of the wrong
 // type is an error that names it ("spec.replicas: expected an integer, found a string"); the
 // document is then half done and of no use.
-Status Conform(const Type& type, Json& document, std::vector<std::string>& unknown,
+Status Conform(const Type& type, Json& document, ReportedFields& unknown,
                const ConformOptions& options = {});
 
 // Paths of members that occur twice in the same object of a JSON text ("spec.replicas"), in the
 // order of their second occurrence. The text must have parsed without error.
-std::vector<std::string> FindDuplicateFields(std::string_view text);
+ReportedFields FindDuplicateFields(std::string_view text);
 
 }  // namespace koord::kube

@@ -1,6 +1,7 @@
 #include "kube/schema/strict.h"
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 namespace koord::kube {
 namespace {
@@ -12,7 +13,7 @@ constexpr std::string_view kPod =
 void ConformPod(benchmark::State& state) {
   const Type& type = *FindBuiltinType("v1", "Pod");
   Json pod = *ParseJson(kPod);
-  std::vector<std::string> unknown;
+  ReportedFields unknown;
   for (auto _ : state) {
     if (!Conform(type, pod, unknown).ok()) state.SkipWithError("not a pod");
   }
@@ -25,6 +26,34 @@ void FindDuplicates(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * kPod.size()));
 }
 BENCHMARK(FindDuplicates);
+
+std::string WithMembers(benchmark::State& state, std::string_view member) {
+  std::string text = R"({"kind":"Pod","metadata":{)";
+  for (int64_t i = 0; i < state.range(0); ++i) text += fmt::format(fmt::runtime(member), i) + ",";
+  state.SetComplexityN(state.range(0));
+  return text + R"("name":"p"}})";
+}
+
+// Hostile bodies: the time must grow as their size does.
+void ConformUnknown(benchmark::State& state) {
+  const Type& type = *FindBuiltinType("v1", "Pod");
+  const Json document = *ParseJson(WithMembers(state, R"("unknown{}":1)"));
+  for (auto _ : state) {
+    Json copy = document;
+    ReportedFields unknown;
+    if (!Conform(type, copy, unknown).ok()) state.SkipWithError("not a pod");
+  }
+}
+BENCHMARK(ConformUnknown)->RangeMultiplier(4)->Range(1 << 10, 1 << 16)->Complexity(benchmark::oN);
+
+void FindManyDuplicates(benchmark::State& state) {
+  const std::string text = WithMembers(state, R"("key{0}":1,"key{0}":2)");
+  for (auto _ : state) benchmark::DoNotOptimize(FindDuplicateFields(text));
+}
+BENCHMARK(FindManyDuplicates)
+    ->RangeMultiplier(4)
+    ->Range(1 << 10, 1 << 16)
+    ->Complexity(benchmark::oN);
 
 // For comparison: what reading the text costs in the first place.
 void ParsePod(benchmark::State& state) {

@@ -7,12 +7,13 @@ namespace koord::kube::strict_test {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::IsEmpty;
 
 struct Outcome {
   Status status;
   Json document;
-  std::vector<std::string> unknown;
+  ReportedFields unknown;
 };
 
 Outcome ConformText(std::string_view kind, std::string_view text, ConformOptions options = {}) {
@@ -164,6 +165,42 @@ TEST(Conform, NamesWhatIsWronglyTyped) {
   }
 }
 
+std::string Members(size_t count, std::string_view member) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += fmt::format(fmt::runtime(member), i) + ",";
+  return text;
+}
+
+TEST(Conform, ReportsAHundredUnknownFieldsAndCountsTheOthers) {
+  const Outcome outcome = ConformText(
+      "Pod",
+      fmt::format(R"({{"kind": "Pod", "metadata": {{{}"name": "p", "labels": {{"a": "b"}}}}}})",
+                  Members(5000, R"("u{}": 1)")));
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.unknown.size(), 100u);
+  EXPECT_EQ(outcome.unknown.more(), 4900u);
+  EXPECT_EQ(*outcome.unknown.begin(), "metadata.u0");
+  EXPECT_EQ(Serialize(outcome.document),
+            R"({"kind":"Pod","metadata":{"name":"p","labels":{"a":"b"}}})");
+}
+
+TEST(Conform, CutsThePathsThatItReports) {
+  const Outcome outcome =
+      ConformText("Pod", fmt::format(R"({{"{}é": 1}})", std::string(1023, 'x')));
+  ASSERT_EQ(outcome.unknown.size(), 1u);
+  EXPECT_EQ(*outcome.unknown.begin(), std::string(1023, 'x') + "...");
+}
+
+TEST(DuplicateFields, AHundredAreReportedAndTheOthersCounted) {
+  const std::string members = Members(3000, R"("k{}": {{"x": 1, "x": 2}})");
+  const ReportedFields found = FindDuplicateFields(
+      fmt::format(R"({{"a": {{{}"b": 1}}, "c": {{{}{}"b": 1}}}})", members, members, members));
+  EXPECT_EQ(found.size(), 100u);
+  EXPECT_EQ(*found.begin(), "a.k0.x");
+  // In "a" and twice in "c" the members below, and in "c" those that occur twice themselves.
+  EXPECT_EQ(found.more(), 3 * 3000u + 3000u - 100u);
+}
+
 struct DuplicateCase {
   const char* text;
   std::vector<std::string> paths;
@@ -185,7 +222,9 @@ TEST(DuplicateFields, AreFoundWithTheirPaths) {
       {R"("text")", {}},
       {"", {}},
   };
-  for (const DuplicateCase& c : cases) EXPECT_EQ(FindDuplicateFields(c.text), c.paths) << c.text;
+  for (const DuplicateCase& c : cases) {
+    EXPECT_THAT(FindDuplicateFields(c.text), ElementsAreArray(c.paths)) << c.text;
+  }
 }
 
 TEST(DuplicateFields, AreFoundInLargeObjects) {

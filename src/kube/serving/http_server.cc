@@ -25,6 +25,16 @@ constexpr Duration kStopGrace = 500ms;
 // After an error that will not go away at once, such as too many open files.
 constexpr Duration kAcceptPause = 100ms;
 
+Peer PeerOf(const tcp::socket& socket) {
+  error_code gone;
+  asio::ip::address address = socket.remote_endpoint(gone).address();
+  if (gone) return {};
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  }
+  return {address.to_string(), address.is_loopback()};
+}
+
 // A session on a stream of Asio's. The stream's operations keep it alive.
 template <class Stream>
 class Connection : public Session {
@@ -91,10 +101,10 @@ class TlsConnection final : public Connection<ssl::stream<tcp::socket>> {
 class Server final : public HttpServer {
  public:
   Server(AsioLoop& loop, const Options& options, HostPolicy hosts, HttpHandler& handler)
-      : max_connections_(options.max_connections),
-        acceptor_(loop.context()),
+      : acceptor_(loop.context()),
         pause_(loop),
-        group_(std::make_shared<SessionGroup>(loop, options.session, std::move(hosts), handler)) {}
+        group_(std::make_shared<SessionGroup>(loop, options.session, std::move(hosts), handler,
+                                              options.gate)) {}
   ~Server() override { group_->CloseAll(); }
 
   uint16_t port() const override { return endpoint_.port(); }
@@ -107,6 +117,7 @@ class Server final : public HttpServer {
   }
   size_t connections() const override { return group_->size(); }
   size_t streams() const override { return group_->streams(); }
+  ServingStats stats() const override { return group_->stats(); }
 
   Status SetTls(const TlsIdentity& tls) override {
     ASSIGN_OR_RETURN(tls_, MakeServerTlsContext(tls));
@@ -146,27 +157,27 @@ class Server final : public HttpServer {
         LOG_WARNING("Cannot accept connections", {"err", error.message()});
         return pause_.Set(kAcceptPause, [this] { Accept(); });
       }
-      if (group_->size() < max_connections_) StartConnection(std::move(socket));
+      const Peer peer = PeerOf(socket);
+      if (group_->MakeWay(peer)) StartConnection(std::move(socket), peer);
       Accept();
     }));
   }
 
-  void StartConnection(tcp::socket socket) {
+  void StartConnection(tcp::socket socket, const Peer& peer) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     if (tls_ != nullptr) {
-      StartConnection(std::make_shared<TlsConnection>(group_, std::move(socket), tls_));
+      Begin(std::make_shared<TlsConnection>(group_, std::move(socket), tls_), peer);
     } else {
-      StartConnection(std::make_shared<PlainConnection>(group_, std::move(socket)));
+      Begin(std::make_shared<PlainConnection>(group_, std::move(socket)), peer);
     }
   }
   template <class ConnectionType>
-  void StartConnection(const std::shared_ptr<ConnectionType>& connection) {
-    group_->Add(connection);
+  void Begin(const std::shared_ptr<ConnectionType>& connection, const Peer& peer) {
+    group_->Add(connection, peer);
     connection->Start();
   }
 
-  const size_t max_connections_;
   tcp::acceptor acceptor_;
   tcp::endpoint endpoint_;
   std::shared_ptr<ssl::context> tls_;

@@ -25,7 +25,10 @@ struct TlsIdentity {
 //
 // Listens on loopback only and answers only requests that name it in their Host header, unless told
 // otherwise. A client certificate that verifies becomes the request's user; what else a request
-// needs to be let in is the handler's business.
+// needs to be let in is the handler's business, and the gate's, where there is one.
+//
+// Holds no more for strangers than it is told to (SessionOptions): connections, in all and of one
+// peer; bodies of requests; the time that each step may take.
 class HttpServer {
  public:
   struct Options {
@@ -34,8 +37,8 @@ class HttpServer {
     bool allow_remote = false;            // needed for an address that other machines can reach
     std::optional<TlsIdentity> tls = {};  // without it plain HTTP is spoken
     std::vector<std::string> host_names = {};  // further names under which it is called
-    bool any_host = false;  // answers whatever name it is called by, such as a pod's address
-    size_t max_connections = 4096;  // further ones are closed at once
+    bool any_host = false;        // answers whatever name it is called by, such as a pod's address
+    RequestGate* gate = nullptr;  // refuses requests before their bodies are read
     SessionOptions session = {};
   };
 
@@ -47,6 +50,7 @@ class HttpServer {
   virtual std::string url() const = 0;  // "https://127.0.0.1:6443"
   virtual size_t connections() const = 0;
   virtual size_t streams() const = 0;
+  virtual ServingStats stats() const = 0;
 
   // Shows another certificate to connections from now on.
   virtual Status SetTls(const TlsIdentity& tls) = 0;

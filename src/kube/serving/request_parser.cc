@@ -1,6 +1,5 @@
 #include "kube/serving/request_parser.h"
 
-#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -16,9 +15,6 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using beast::error_code;
 
-// Room is made ahead for no more than this, whatever a header promises.
-constexpr uint64_t kReserveAtMost = 256 * 1024;
-
 constexpr size_t kLastChunkSize = std::string_view("0\r\n\r\n").size();
 
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
@@ -31,7 +27,7 @@ class RequestParser::Message final : public http::basic_parser<true> {
   explicit Message(const Limits& limits) {
     header_limit(static_cast<uint32_t>(limits.header_bytes));
     body_limit(limits.body_bytes);
-    eager(true);
+    eager(false);  // stops where the header ends
   }
 
   HttpRequest request;
@@ -56,7 +52,8 @@ class RequestParser::Message final : public http::basic_parser<true> {
   }
   void on_header_impl(error_code&) override { in_header = false; }
   void on_body_init_impl(const boost::optional<uint64_t>& length, error_code&) override {
-    if (length) request.body.reserve(std::min(*length, kReserveAtMost));
+    // Within the limit; whoever feeds the parser has made sure that there is room.
+    if (length) request.body.reserve(*length);
   }
   size_t on_body_impl(beast::string_view body, error_code&) override {
     request.body += View(body);
@@ -90,6 +87,7 @@ RequestParser::State RequestParser::Feed(std::string_view& bytes) {
   if (!message.in_header && message.chunked() && bytes.size() < kLastChunkSize) {
     return State::kNeedsMore;
   }
+  const bool was_in_header = message.in_header;
   error_code error;
   bytes.remove_prefix(message.put(boost::asio::buffer(bytes), error));
   if (error == http::error::body_limit) {
@@ -103,7 +101,10 @@ RequestParser::State RequestParser::Feed(std::string_view& bytes) {
   if (error && error != http::error::need_more) {
     return Fail(400, "BadRequest", "malformed HTTP request: " + error.message());
   }
-  return message.is_done() ? State::kDone : State::kNeedsMore;
+  if (message.is_done()) return State::kDone;
+  if (!was_in_header || message.in_header) return State::kNeedsMore;
+  message.eager(true);
+  return State::kHead;
 }
 
 RequestParser::State RequestParser::Fail(int code, std::string_view reason, std::string message) {
@@ -121,6 +122,13 @@ bool RequestParser::wants_continue() const {
 }
 bool RequestParser::keep_alive() const { return slot_->message->keep_alive(); }
 bool RequestParser::chunks_allowed() const { return slot_->message->chunks_allowed; }
+
+std::optional<size_t> RequestParser::body_length() const {
+  const auto length = slot_->message->content_length();
+  return length ? std::optional<size_t>(*length) : std::nullopt;
+}
+size_t RequestParser::body_size() const { return slot_->message->request.body.size(); }
+HttpRequest& RequestParser::request() { return slot_->message->request; }
 
 HttpRequest RequestParser::Take() {
   HttpRequest request = std::move(slot_->message->request);

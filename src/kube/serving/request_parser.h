@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "kube/api_error.h"
@@ -14,7 +15,8 @@ class RequestParser {
     size_t header_bytes = size_t{64} * 1024;
     size_t body_bytes = size_t{3} * 1024 * 1024;
   };
-  enum class State { kNeedsMore, kDone, kFailed };
+  // kHead: the header is complete and a body follows, which the next call reads.
+  enum class State { kNeedsMore, kHead, kDone, kFailed };
 
   explicit RequestParser(Limits limits);
   ~RequestParser();
@@ -27,7 +29,10 @@ class RequestParser {
   bool header_done() const;
   bool wants_continue() const;  // the peer waits for "100 Continue" before it sends the body
   bool keep_alive() const;
-  bool chunks_allowed() const;  // HTTP/1.1
+  bool chunks_allowed() const;                // HTTP/1.1
+  std::optional<size_t> body_length() const;  // as the header promises it
+  size_t body_size() const;                   // that has been read
+  HttpRequest& request();                     // with as much of the body as there is
 
   // The request that is done. Makes room for the next one.
   HttpRequest Take();

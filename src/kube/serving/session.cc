@@ -21,12 +21,32 @@ constexpr size_t kBodyPiece = 1024 * 1024;
 constexpr size_t kKeepBuffer = 64 * 1024;
 constexpr Duration kLingerTime = 1s;
 
+// What is judged by one Host and one Origin must not have two: whoever reads the other one would
+// judge otherwise.
+std::string HeaderProblem(const Headers& headers) {
+  if (!headers.Has("Host")) return "the request has no Host header";
+  for (const std::string_view name : {"Host", "Origin"}) {
+    const auto same = [&](const auto& header) { return EqualsIgnoreCase(header.first, name); };
+    if (std::count_if(headers.begin(), headers.end(), same) > 1) {
+      return fmt::format("the request has more than one {} header", name);
+    }
+  }
+  return {};
+}
+
 ApiError MakeError(int code, std::string_view reason, std::string message) {
   ApiError error;
   error.code = code;
   error.reason = reason;
   error.message = std::move(message);
   return error;
+}
+
+HttpResponse NoRoom() {
+  ApiError error =
+      MakeError(429, "TooManyRequests", "too many requests are being read, please try again later");
+  error.retry_after_seconds = 1;
+  return ErrorResponse(error);
 }
 
 }  // namespace
@@ -98,6 +118,7 @@ class Session::Exchange final : public ResponseWriter {
 
 Session::Session(std::shared_ptr<SessionGroup> group)
     : group_(std::move(group)),
+      since_(group_->now()),
       deadline_(group_->now() + group_->options().handshake_timeout),
       parser_(group_->options().request) {}
 
@@ -114,24 +135,32 @@ void Session::Begin(std::optional<UserInfo> user) {
 void Session::EnterPhase(Phase phase) {
   if (phase_ == phase) return;
   phase_ = phase;
+  since_ = group_->now();
   const SessionOptions& options = group_->options();
   switch (phase) {
     case Phase::kOpening:
       break;
     case Phase::kIdle:
-      deadline_ = group_->now() + options.idle_timeout;
+      deadline_ = since_ + options.idle_timeout;
       break;
     case Phase::kHeader:
-      deadline_ = group_->now() + options.header_timeout;
+      deadline_ = since_ + options.header_timeout;
+      break;
+    case Phase::kAdmission:
+      deadline_ = since_ + options.admission_timeout;
+      break;
+    case Phase::kQueued:
+      deadline_ = since_ + options.queue_timeout;
       break;
     case Phase::kBody:
-      deadline_ = group_->now() + options.body_timeout;
+      body_at_phase_start_ = parser_.body_size();
+      deadline_ = since_ + options.body_timeout;
       break;
     case Phase::kAnswering:
       deadline_ = SteadyTime::max();
       break;
     case Phase::kClosing:
-      deadline_ = group_->now() + kLingerTime;
+      deadline_ = since_ + kLingerTime;
       break;
   }
 }
@@ -140,8 +169,9 @@ void Session::ReadMore() {
   if (reading_ || closed_) return;
   if (taken_ == filled_) taken_ = filled_ = 0;
   const size_t waiting = filled_ - taken_;
-  // What a peer sends ahead of its turn stays in the kernel beyond this.
-  if (waiting > group_->options().request.header_bytes) return;
+  // What a peer sends ahead of its turn stays in the kernel.
+  const bool in_turn = phase_ == Phase::kHeader || phase_ == Phase::kBody;
+  if (waiting > (in_turn ? group_->options().request.header_bytes : 0)) return;
   if (taken_ > 0 && filled_ + kReadSize > input_.size()) {
     std::copy(input_.begin() + static_cast<std::ptrdiff_t>(taken_),
               input_.begin() + static_cast<std::ptrdiff_t>(filled_), input_.begin());
@@ -164,15 +194,20 @@ void Session::OnRead(size_t size) {
 }
 
 void Session::Process() {
-  while (taken_ < filled_ && phase_ < Phase::kAnswering && !closed_) {
+  while (taken_ < filled_ && !closed_) {
+    if (phase_ == Phase::kBody && RoomNeeded() > room_) TakeRoom();
+    if (phase_ != Phase::kIdle && phase_ != Phase::kHeader && phase_ != Phase::kBody) return;
     std::string_view bytes(input_.data() + taken_, filled_ - taken_);
     const RequestParser::State state = parser_.Feed(bytes);
     taken_ = filled_ - bytes.size();
     switch (state) {
       case RequestParser::State::kNeedsMore:
         return AfterFeeding();
+      case RequestParser::State::kHead:
+        OnHead();
+        break;
       case RequestParser::State::kFailed:
-        return Refuse(parser_.error());
+        return Refuse(ErrorResponse(parser_.error()));
       case RequestParser::State::kDone:
         Dispatch();
         break;
@@ -181,15 +216,93 @@ void Session::Process() {
 }
 
 void Session::AfterFeeding() {
-  EnterPhase(parser_.header_done() ? Phase::kBody : Phase::kHeader);
+  if (!parser_.header_done()) EnterPhase(Phase::kHeader);
   if (filled_ - taken_ > group_->options().request.header_bytes) {
-    return Refuse(
-        MakeError(431, "RequestHeaderFieldsTooLarge", "a line of the request is too long"));
+    Refuse(ErrorResponse(
+        MakeError(431, "RequestHeaderFieldsTooLarge", "a line of the request is too long")));
   }
+}
+
+// What is not to be answered anyway is refused before its body is read.
+void Session::OnHead() {
+  EnterPhase(Phase::kAdmission);
+  if (const auto objection = Objection(parser_.request())) {
+    return Refuse(ErrorResponse(*objection));
+  }
+  if (group_->gate() == nullptr) return TakeRoom();
+  parser_.request().user = user_;
+  group_->gate()->Check(parser_.request(),
+                        [weak = weak_from_this()](std::optional<HttpResponse> refusal) {
+                          const auto self = weak.lock();
+                          if (self != nullptr) self->OnAdmission(std::move(refusal));
+                        });
+}
+
+void Session::OnAdmission(std::optional<HttpResponse> refusal) {
+  if (closed_ || phase_ != Phase::kAdmission) return;
+  if (refusal) return Refuse(*std::move(refusal));
+  TakeRoom();
+  Process();
+  ReadMore();
+}
+
+// For the whole body if its length is known, so that a body that was begun can also be finished.
+size_t Session::RoomNeeded() const {
+  if (const auto length = parser_.body_length()) return *length;
+  return std::min(parser_.body_size() + (filled_ - taken_), group_->options().request.body_bytes);
+}
+
+void Session::TakeRoom() {
+  size_t wanted = RoomNeeded();
+  if (!parser_.body_length()) {
+    // In ever larger steps, as strings grow.
+    wanted =
+        std::min(std::max({wanted, 2 * room_, kReadSize}), group_->options().request.body_bytes);
+  }
+  if (!group_->TakeRoom(*this, wanted - room_)) {
+    if (!waits_for_room()) group_->WaitForRoom(shared_from_this());
+    return EnterPhase(Phase::kQueued);
+  }
+  room_ = wanted;
+  EnterPhase(Phase::kBody);
   if (parser_.wants_continue() && !std::exchange(told_to_continue_, true)) {
     buffer_ += "HTTP/1.1 100 Continue\r\n\r\n";
     Flush();
   }
+}
+
+bool Session::ReadBodyIfRoom() {
+  if (closed_ || !waits_for_room()) return true;
+  TakeRoom();
+  if (waits_for_room()) return false;
+  Process();
+  ReadMore();
+  return true;
+}
+
+void Session::ReleaseRoom() {
+  if (room_ > 0) group_->ReleaseRoom(*this, std::exchange(room_, 0));
+}
+
+bool Session::IsSlowBody(SteadyTime now) const {
+  const SessionOptions& options = group_->options();
+  if (phase_ != Phase::kBody || now - since_ < options.slow_body_grace) return false;
+  const auto seconds = std::chrono::duration<double>(now - since_).count();
+  const size_t arrived = parser_.body_size() - body_at_phase_start_;
+  return static_cast<double>(arrived) < seconds * static_cast<double>(options.slow_body_rate);
+}
+
+std::optional<ApiError> Session::Objection(const HttpRequest& request) const {
+  if (std::string problem = HeaderProblem(request.headers); !problem.empty()) {
+    return MakeError(400, "BadRequest", std::move(problem));
+  }
+  if (std::string refusal = group_->hosts().Refusal(request.headers); !refusal.empty()) {
+    return MakeError(403, "Forbidden", std::move(refusal));
+  }
+  if (!request.target.starts_with('/')) {
+    return MakeError(400, "BadRequest", "the request target must be a path that starts with /");
+  }
+  return std::nullopt;
 }
 
 void Session::Dispatch() {
@@ -201,33 +314,27 @@ void Session::Dispatch() {
   without_body_ = request.method == "HEAD";
   request.user = user_;
   const auto exchange = std::make_shared<Exchange>(shared_from_this());
-  if (!request.headers.Has("Host")) {
-    return exchange->Finish(
-        ErrorResponse(MakeError(400, "BadRequest", "the request has no Host header")));
-  }
-  if (std::string refusal = group_->hosts().Refusal(request.headers); !refusal.empty()) {
-    return exchange->Finish(ErrorResponse(MakeError(403, "Forbidden", std::move(refusal))));
-  }
-  if (!request.target.starts_with('/')) {
-    return exchange->Finish(ErrorResponse(
-        MakeError(400, "BadRequest", "the request target must be a path that starts with /")));
+  if (const auto objection = Objection(request)) {
+    return exchange->Finish(ErrorResponse(*objection));
   }
   group_->handler().Handle(std::move(request), exchange);
 }
 
-void Session::Refuse(const ApiError& error) {
+void Session::Refuse(HttpResponse response) {
   EnterPhase(Phase::kAnswering);
   keep_alive_ = false;
   without_body_ = streaming_ = answer_complete_ = false;
   discard_input_ = true;
   taken_ = filled_ = 0;
-  SendWhole(ErrorResponse(error));
+  std::string().swap(parser_.request().body);
+  SendWhole(std::move(response));
 }
 
 void Session::SendWhole(HttpResponse response) {
   if (closed_) return;
   if (stopping_) keep_alive_ = false;
   if (streaming_) return OnAbandoned();  // a handler that starts over leaves the peer confused
+  ReleaseRoom();
   HeadOptions head{.framing = Framing::kLength, .keep_alive = keep_alive_, .date = group_->date()};
   AppendHead(buffer_, response, head);
   if (!without_body_) {
@@ -245,6 +352,7 @@ bool Session::StartStream(const HttpResponse& head) {
   if (streaming_) return true;
   if (!group_->AddStream()) return false;
   streaming_ = true;
+  ReleaseRoom();
   if (!chunked_ || stopping_) keep_alive_ = false;
   AppendHead(buffer_, head,
              {.framing = chunked_ ? Framing::kChunked : Framing::kUntilClose,
@@ -340,6 +448,7 @@ void Session::StopStreaming() {
 
 void Session::OnAnswered() {
   answer_complete_ = false;
+  was_of_use_ = true;
   if (!keep_alive_ || stopping_) return Linger();
   EnterPhase(Phase::kIdle);
   Process();
@@ -349,8 +458,10 @@ void Session::OnAnswered() {
 // Gives the peer the time to take the answer before the connection goes.
 void Session::Linger() {
   EnterPhase(Phase::kClosing);
+  taken_ = filled_ = 0;
   // To a peer that still sends, a closed connection would look like an error that hides the answer.
-  if (!discard_input_) StartShutdown();
+  if (!std::exchange(discard_input_, true)) StartShutdown();
+  ReadMore();
 }
 
 void Session::OnGone() {
@@ -371,6 +482,7 @@ void Session::Close() {
   if (std::exchange(closed_, true)) return;
   const auto self = shared_from_this();
   StopStreaming();
+  ReleaseRoom();
   queue_.clear();
   if (exchange_ != nullptr) exchange_->Disconnect();
   CloseWire();
@@ -381,7 +493,7 @@ void Session::CheckDeadlines(SteadyTime now) {
   if (closed_) return;
   const SessionOptions& options = group_->options();
   if (sending_ != Sending::kNothing && now - write_start_ > options.write_timeout) return Close();
-  if (now > deadline_) return Close();
+  if (now > deadline_) return waits_for_room() ? Refuse(NoRoom()) : Close();
   if (!streaming_) return;
 
   const size_t waiting = pending_chunks();

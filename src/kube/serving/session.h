@@ -36,6 +36,16 @@ class Session : public std::enable_shared_from_this<Session> {
   void Flush();  // sends what has gathered
   void CheckDeadlines(SteadyTime now);
 
+  // Takes up reading a body that had to wait for room, if there is some now. False: it still waits.
+  bool ReadBodyIfRoom();
+  bool waits_for_room() const { return phase_ == Phase::kQueued; }
+  // A body that arrives more slowly than peers usually send.
+  bool IsSlowBody(SteadyTime now) const;
+  // Nothing was asked that is not answered yet.
+  bool IsIdle() const { return phase_ < Phase::kAdmission || phase_ == Phase::kClosing; }
+  bool was_of_use() const { return was_of_use_; }  // something has been answered
+  SteadyTime since() const { return since_; }      // when it last began to wait for what it does
+
  protected:
   // Of the derived class: start an operation that reports through On...; never from inside the
   // call. One read and one write are under way at a time.
@@ -53,15 +63,30 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   class Exchange;
-  enum class Phase { kOpening, kIdle, kHeader, kBody, kAnswering, kClosing };
+  enum class Phase {
+    kOpening,
+    kIdle,
+    kHeader,
+    kAdmission,  // the gate is asked whether the body is to be read
+    kQueued,     // there is no room for the body yet
+    kBody,
+    kAnswering,
+    kClosing
+  };
   enum class Sending { kNothing, kBuffer, kBody };
 
   void EnterPhase(Phase phase);
   void ReadMore();
   void Process();
   void AfterFeeding();
+  void OnHead();
+  void OnAdmission(std::optional<HttpResponse> refusal);
+  size_t RoomNeeded() const;
+  void TakeRoom();
+  void ReleaseRoom();
+  std::optional<ApiError> Objection(const HttpRequest& request) const;
   void Dispatch();
-  void Refuse(const ApiError& error);
+  void Refuse(HttpResponse response);
 
   // Called by the exchange.
   void SendWhole(HttpResponse response);
@@ -80,7 +105,9 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::shared_ptr<SessionGroup> group_;
   std::optional<UserInfo> user_;
   Phase phase_ = Phase::kOpening;
+  SteadyTime since_;  // of the phase
   SteadyTime deadline_;
+  bool was_of_use_ = false;
   bool stopping_ = false;
   bool closed_ = false;
 
@@ -91,6 +118,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool reading_ = false;
   RequestParser parser_;
   bool told_to_continue_ = false;
+  size_t room_ = 0;  // bytes of the group's budget, for the body
+  size_t body_at_phase_start_ = 0;
 
   // The answer under way.
   Exchange* exchange_ = nullptr;

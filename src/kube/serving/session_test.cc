@@ -51,12 +51,13 @@ class SessionTest : public ::testing::Test {
     };
   }
 
-  FakeConnection& Connect() {
+  FakeConnection& Connect(Peer peer = {}) {
     if (!group_) {
-      group_ = std::make_shared<SessionGroup>(loop_, options_, HostPolicy({"my-laptop"}), handler_);
+      group_ = std::make_shared<SessionGroup>(loop_, options_, HostPolicy({"my-laptop"}), handler_,
+                                              gate_);
     }
     const auto connection = std::make_shared<FakeConnection>(group_, loop_);
-    group_->Add(connection);
+    group_->Add(connection, std::move(peer));
     connections_.push_back(connection);
     connection->Open();
     return *connection;
@@ -79,11 +80,13 @@ class SessionTest : public ::testing::Test {
   }
   void TearDown() override {
     if (group_) group_->CloseAll();
+    loop_.RunReady();  // what is under way holds on to the group, which must not outlive the loop
   }
 
   VirtualLoop loop_;
   SessionOptions options_;
   FakeHandler handler_;
+  RequestGate* gate_ = nullptr;
   std::shared_ptr<SessionGroup> group_;
   std::vector<std::shared_ptr<FakeConnection>> connections_;
   std::vector<HttpRequest> requests_;
@@ -199,8 +202,12 @@ TEST_F(SessionTest, RefusesWhatIsWrongWithAStatusObject) {
        "Transfer-Encoding: chunked\r\n\r\n",
        400, "BadRequest", "malformed"},
       {"bad chunk",
-       "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400,
+       "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n", 400,
        "BadRequest", "malformed"},
+      {"two Hosts", "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", 400,
+       "BadRequest", "the request has more than one Host header"},
+      {"two Origins", Get("/", "Origin: https://localhost\r\norigin: https://evil.example\r\n"),
+       400, "BadRequest", "the request has more than one Origin header"},
       {"no Host", "GET / HTTP/1.1\r\n\r\n", 400, "BadRequest", "the request has no Host header"},
       {"absolute target", "GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\n\r\n", 400,
        "BadRequest", "must be a path"},
@@ -524,6 +531,261 @@ TEST_F(SessionTest, PassesOnWhoThePeerIs) {
     EXPECT_EQ(request.user->name, "jane");
     EXPECT_THAT(request.user->groups, ElementsAre("dev"));
   }
+}
+
+constexpr size_t kMegabyte = 1024 * 1024;
+
+std::string PostHead(size_t length, std::string_view headers = "") {
+  return fmt::format("POST /pods HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n{}\r\n",
+                     length, headers);
+}
+
+// Refuses what has no token; may take its time.
+class FakeGate final : public RequestGate {
+ public:
+  void Check(const HttpRequest& head, Done done) override {
+    ++asked;
+    bodies += head.body.size();
+    if (later) return waiting.push_back(std::move(done));
+    Answer(head.headers.Has("Authorization"), std::move(done));
+  }
+  static void Answer(bool allowed, Done done) {
+    if (allowed) return done(std::nullopt);
+    done(HttpResponse{.status = 401, .headers = {}, .body = "who are you?"});
+  }
+
+  int asked = 0;
+  size_t bodies = 0;  // bytes that were there when it was asked
+  bool later = false;
+  std::vector<Done> waiting;
+};
+
+// What strangers can make a server hold.
+class StrangersTest : public SessionTest {
+ protected:
+  StrangersTest() {
+    options_.body_budget = 8 * kMegabyte;
+    options_.return_memory = [this] { ++returned_; };
+  }
+  // One who starts to send a body and never ends.
+  FakeConnection& SendPart(size_t promised, size_t sent, Peer peer = {}) {
+    FakeConnection& connection = Connect(peer);
+    connection.Send(PostHead(promised) + std::string(sent, 'x'));
+    loop_.RunReady();
+    return connection;
+  }
+
+  int returned_ = 0;
+};
+
+TEST_F(StrangersTest, UnfinishedBodiesStayWithinTheBudget) {
+  for (int i = 0; i < 120; ++i) SendPart(3 * kMegabyte, 100'000);
+  const ServingStats stats = group_->stats();
+  EXPECT_EQ(stats.body_bytes, 6 * kMegabyte) << "two fit";
+  EXPECT_EQ(stats.most_body_bytes, 6 * kMegabyte);
+  EXPECT_EQ(stats.waiting_bodies, 118u);
+  EXPECT_THAT(Ask(PostHead(4) + "body"), StartsWith("HTTP/1.1 200 OK"))
+      << "what is small does not wait for what is large";
+}
+
+TEST_F(StrangersTest, SlowBodiesMakeWayForOthersOldestFirst) {
+  FakeConnection& oldest = SendPart(3 * kMegabyte, 1000);
+  loop_.Advance(500ms);
+  FakeConnection& older = SendPart(3 * kMegabyte, 1000);
+  loop_.Advance(3s);
+  FakeConnection& legitimate = SendPart(3 * kMegabyte, 3 * kMegabyte);
+  EXPECT_THAT(legitimate.received, StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_TRUE(oldest.closed);
+  EXPECT_FALSE(older.closed) << "there is room enough";
+  EXPECT_EQ(group_->stats().dropped_slow, 1u);
+}
+
+TEST_F(StrangersTest, ABodyThatKeepsComingIsNotCutOff) {
+  FakeConnection& steady = SendPart(3 * kMegabyte, kMegabyte);
+  FakeConnection& steady_too = SendPart(3 * kMegabyte, kMegabyte);
+  loop_.Advance(3s);
+  FakeConnection& late = SendPart(3 * kMegabyte, 3 * kMegabyte);
+  EXPECT_THAT(late.received, IsEmpty());
+  for (FakeConnection* connection : {&steady, &steady_too}) {
+    connection->Send(std::string(2 * kMegabyte, 'x'));
+  }
+  loop_.RunReady();
+  EXPECT_THAT(steady.received, StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_THAT(steady_too.received, StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_THAT(late.received, StartsWith("HTTP/1.1 200 OK")) << "it had waited for room";
+  EXPECT_EQ(requests_.back().body.size(), 3 * kMegabyte);
+  EXPECT_EQ(group_->stats().body_bytes, 0u);
+}
+
+TEST_F(StrangersTest, WhoWaitsTooLongIsToldToComeBack) {
+  KeepWriter();
+  SendPart(3 * kMegabyte, 3 * kMegabyte);
+  const auto first = writer_;
+  SendPart(3 * kMegabyte, 3 * kMegabyte);
+  FakeConnection& third = SendPart(3 * kMegabyte, 1000);
+  EXPECT_EQ(group_->stats().waiting_bodies, 1u) << "the first two are being answered";
+  loop_.Advance(7s);
+  EXPECT_THAT(third.received, StartsWith("HTTP/1.1 429 Too Many Requests"));
+  EXPECT_THAT(third.received, HasSubstr("Retry-After: 1\r\n"));
+  EXPECT_EQ(requests_.size(), 2u);
+}
+
+TEST_F(StrangersTest, AContinueIsSaidOnlyWhenThereIsRoom) {
+  KeepWriter();
+  SendPart(3 * kMegabyte, 3 * kMegabyte);
+  const auto first = writer_;
+  SendPart(3 * kMegabyte, 3 * kMegabyte);
+  FakeConnection& polite = Connect();
+  polite.Send(PostHead(3 * kMegabyte, "Expect: 100-continue\r\n"));
+  loop_.RunReady();
+  EXPECT_THAT(polite.received, IsEmpty());
+  first->Finish({});
+  loop_.RunReady();
+  EXPECT_EQ(polite.received, "HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+TEST_F(StrangersTest, ABodyOfUnknownLengthCountsAsItGrows) {
+  FakeConnection& connection = Connect();
+  connection.Send("POST /pods HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
+  loop_.RunReady();
+  const size_t at_first = group_->stats().body_bytes;
+  EXPECT_LT(at_first, kMegabyte);
+  connection.Send("100000\r\n" + std::string(kMegabyte, 'x') + "\r\n");
+  loop_.RunReady();
+  EXPECT_GE(group_->stats().body_bytes, kMegabyte);
+  connection.Send("0\r\n\r\n");
+  loop_.RunReady();
+  EXPECT_THAT(connection.received, StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_EQ(requests_.back().body.size(), kMegabyte);
+  EXPECT_EQ(group_->stats().body_bytes, 0u);
+}
+
+TEST_F(StrangersTest, NoPeerTakesAllOfTheBudget) {
+  const Peer stranger{"10.0.0.1", false};
+  for (int i = 0; i < 20; ++i) SendPart(2 * kMegabyte, 0, stranger);
+  EXPECT_EQ(group_->stats().body_bytes, 4 * kMegabyte);
+  FakeConnection& other = SendPart(3 * kMegabyte, 3 * kMegabyte, {"10.0.0.2", false});
+  EXPECT_THAT(other.received, StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_EQ(group_->stats().dropped_slow, 0u);
+}
+
+TEST_F(StrangersTest, ABodyIsReadOnlyOfThoseWhoAreLetIn) {
+  FakeGate gate;
+  gate_ = &gate;
+  FakeConnection& stranger = SendPart(3 * kMegabyte, kMegabyte);
+  EXPECT_THAT(stranger.received, StartsWith("HTTP/1.1 401 Unauthorized"));
+  EXPECT_THAT(stranger.received, HasSubstr("Connection: close\r\n"));
+  EXPECT_THAT(stranger.received, EndsWith("who are you?"));
+  EXPECT_EQ(gate.bodies, 0u);
+  EXPECT_EQ(group_->stats().most_body_bytes, 0u);
+  EXPECT_THAT(requests_, IsEmpty());
+
+  EXPECT_THAT(Ask(PostHead(4, "Authorization: Bearer t\r\n") + "body"),
+              StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_EQ(gate.asked, 2);
+  Ask(Get("/pods"));
+  EXPECT_EQ(gate.asked, 2) << "there is no body to be read";
+  EXPECT_EQ(requests_.size(), 2u);
+}
+
+TEST_F(StrangersTest, TheGateMayTakeItsTime) {
+  FakeGate gate;
+  gate.later = true;
+  gate_ = &gate;
+  FakeConnection& allowed = SendPart(4, 4);
+  FakeConnection& refused = SendPart(4, 4);
+  FakeConnection& gone = SendPart(4, 4);
+  EXPECT_EQ(group_->stats().most_body_bytes, 0u);
+  gone.Leave();
+  ASSERT_EQ(gate.waiting.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) FakeGate::Answer(i == 0, std::move(gate.waiting[i]));
+  loop_.RunReady();
+  EXPECT_THAT(allowed.received, StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_THAT(refused.received, StartsWith("HTTP/1.1 401 "));
+  EXPECT_EQ(requests_.size(), 1u);
+}
+
+TEST_F(StrangersTest, AForeignHostIsRefusedBeforeItsBody) {
+  EXPECT_THAT(Ask("POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 1000000\r\n\r\n"),
+              StartsWith("HTTP/1.1 403 "));
+  EXPECT_EQ(group_->stats().most_body_bytes, 0u);
+}
+
+TEST_F(StrangersTest, TheOldestIdleConnectionMakesWay) {
+  options_.max_connections = 3;
+  std::vector<std::shared_ptr<ResponseWriter>> unanswered;
+  handler_.answer = [&](const HttpRequest&, auto response) {
+    unanswered.push_back(std::move(response));
+  };
+  FakeConnection& busy = Connect();
+  busy.Send(Get("/slow"));
+  loop_.Advance(10ms);
+  FakeConnection& older = Connect();
+  loop_.Advance(10ms);
+  FakeConnection& newer = Connect();
+  ASSERT_TRUE(group_->MakeWay({}));
+  EXPECT_TRUE(older.closed);
+  EXPECT_FALSE(busy.closed);
+  EXPECT_FALSE(newer.closed);
+  EXPECT_EQ(group_->stats().dropped_idle, 1u);
+  newer.Send(Get("/slow"));
+  Connect().Send(Get("/slow"));
+  loop_.RunReady();
+  EXPECT_FALSE(group_->MakeWay({})) << "all are at work";
+  EXPECT_EQ(group_->stats().refused_connections, 1u);
+}
+
+TEST_F(StrangersTest, WhoNeverAskedGoesBeforeWhoDid) {
+  options_.max_connections = 2;
+  FakeConnection& client = Connect();
+  client.Send(Get("/pods"));
+  loop_.Advance(10ms);
+  FakeConnection& stranger = Connect();
+  stranger.Send("GET /slow");
+  loop_.Advance(10ms);
+  ASSERT_TRUE(group_->MakeWay({}));
+  EXPECT_TRUE(stranger.closed);
+  EXPECT_FALSE(client.closed);
+}
+
+TEST_F(StrangersTest, APeerHasItsOwnLimitOfConnections) {
+  options_.max_connections_per_peer = 2;
+  const Peer stranger{"10.0.0.1", false};
+  FakeConnection& other = Connect({"10.0.0.2", false});
+  FakeConnection& first = Connect(stranger);
+  loop_.Advance(10ms);
+  FakeConnection& second = Connect(stranger);
+  ASSERT_TRUE(group_->MakeWay(stranger));
+  EXPECT_TRUE(first.closed);
+  EXPECT_FALSE(second.closed);
+  EXPECT_FALSE(other.closed);
+  EXPECT_TRUE(group_->MakeWay({})) << "this machine has another limit";
+}
+
+TEST_F(StrangersTest, MemoryIsReturnedAfterABurst) {
+  options_.body_budget = 64 * kMegabyte;
+  std::vector<FakeConnection*> burst;
+  for (int i = 0; i < 10; ++i) burst.push_back(&SendPart(3 * kMegabyte, 1000));
+  loop_.Advance(1500ms);
+  EXPECT_EQ(returned_, 0);
+  for (FakeConnection* connection : burst) connection->Leave();
+  loop_.Advance(3s);
+  EXPECT_EQ(returned_, 1);
+}
+
+TEST(BodyBudgetTest, CountsInAllAndByPeer) {
+  BodyBudget budget(100, 60);
+  EXPECT_TRUE(budget.Take("a", 60));
+  EXPECT_FALSE(budget.Take("a", 1));
+  EXPECT_TRUE(budget.ExceedsShare("a", 1));
+  EXPECT_FALSE(budget.Take("b", 41));
+  EXPECT_FALSE(budget.ExceedsShare("b", 41));
+  EXPECT_TRUE(budget.Take("b", 40));
+  EXPECT_EQ(budget.used(), 100u);
+  budget.Give("a", 60);
+  EXPECT_FALSE(budget.ExceedsShare("a", 60));
+  EXPECT_TRUE(budget.Take("", 60)) << "nobody's share is everybody's";
+  EXPECT_EQ(budget.most_used(), 100u);
 }
 
 }  // namespace

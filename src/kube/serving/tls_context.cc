@@ -65,6 +65,10 @@ StatusOr<std::shared_ptr<ssl::context>> MakeServerTlsContext(const TlsIdentity& 
   SSL_CTX_set_min_proto_version(handle, identity.only_tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
   SSL_CTX_set_options(handle, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_num_tickets(handle, 1);
+  // Sessions are resumed by tickets, which their clients keep: what is kept here grows with every
+  // stranger. Idle connections need no buffers either.
+  SSL_CTX_set_session_cache_mode(handle, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(handle, SSL_MODE_RELEASE_BUFFERS);
   constexpr unsigned char kSessionContext[] = "koordinator";
   SSL_CTX_set_session_id_context(handle, kSessionContext, sizeof kSessionContext - 1);
 

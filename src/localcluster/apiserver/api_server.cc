@@ -2,25 +2,27 @@
 
 #include <utility>
 
-#include "localcluster/apiserver/bootstrap.h"
-#include "localcluster/apiserver/builtin_admission.h"
-#include "localcluster/apiserver/core.h"
+#include "localcluster/apiserver/core/core.h"
+#include "localcluster/apiserver/core/errors.h"
 #include "localcluster/apiserver/definitions.h"
-#include "localcluster/apiserver/discovery.h"
+#include "localcluster/apiserver/discovery/discovery.h"
+#include "localcluster/apiserver/discovery/openapi_handler.h"
 #include "localcluster/apiserver/endpoints.h"
-#include "localcluster/apiserver/errors.h"
 #include "localcluster/apiserver/event_expiry.h"
-#include "localcluster/apiserver/openapi_handler.h"
-#include "localcluster/apiserver/pod_actions.h"
-#include "localcluster/apiserver/read.h"
-#include "localcluster/apiserver/respond.h"
+#include "localcluster/apiserver/http/respond.h"
+#include "localcluster/apiserver/http/routing.h"
+#include "localcluster/apiserver/pods/container_access.h"
+#include "localcluster/apiserver/pods/pod_actions.h"
+#include "localcluster/apiserver/read/read.h"
+#include "localcluster/apiserver/read/watch.h"
 #include "localcluster/apiserver/reviews.h"
-#include "localcluster/apiserver/routing.h"
-#include "localcluster/apiserver/scale.h"
-#include "localcluster/apiserver/watch.h"
+#include "localcluster/apiserver/usage_metrics.h"
 #include "localcluster/apiserver/webhook_configurations.h"
-#include "localcluster/apiserver/write_handlers.h"
-#include "localcluster/apiserver/writer.h"
+#include "localcluster/apiserver/write/bootstrap.h"
+#include "localcluster/apiserver/write/builtin_admission.h"
+#include "localcluster/apiserver/write/scale.h"
+#include "localcluster/apiserver/write/write_handlers.h"
+#include "localcluster/apiserver/write/writer.h"
 
 namespace koord::apiserver {
 namespace {
@@ -47,6 +49,7 @@ class ApiServer::Impl {
         scales_(core_, writer_),
         event_expiry_(core_) {
     Bootstrap(core_, writer_);
+    builtin_.quotas().KeepStatus(writer_);
   }
 
   void Handle(kube::HttpRequest http, std::shared_ptr<kube::ResponseWriter> writer) {
@@ -57,7 +60,7 @@ class ApiServer::Impl {
     request->audit_id = request->http.headers.Get("Audit-Id");
     if (request->audit_id.empty()) request->audit_id = core_.NewUid();
     if (!ParseTarget(*request)) {
-      return RespondError(core_, *request, BadRequest("the request target is not a path"));
+      return RespondError(core_, *request, BadRequest("the request target is not a path in UTF-8"));
     }
     if (!request->http.user && !IsPublicPath(*request)) {
       return RespondError(core_, *request, Error(401, "Unauthorized", "Unauthorized"));
@@ -117,6 +120,8 @@ class ApiServer::Impl {
   void Dispatch(RequestPtr request) {
     const std::string& verb = request->verb;
     const std::string& subresource = request->subresource;
+    if (request->info->resource.group == kMetricsGroup) return RespondUsage(core_, *request);
+    if (NeedsContainers(subresource)) return RespondNoContainers(core_, *request);
     if (subresource == "scale") return scales_.Handle(std::move(request));
     if (subresource == "binding") return pods_.Bind(std::move(request));
     if (subresource == "eviction") return pods_.Evict(std::move(request));

@@ -12,6 +12,7 @@
 #include "kube/http.h"
 #include "kube/resource.h"
 #include "localcluster/apiserver/admission/webhooks.h"
+#include "localcluster/apiserver/core/options.h"
 #include "localcluster/apiserver/registry/registry.h"
 #include "localcluster/apiserver/storage/store.h"
 
@@ -24,22 +25,7 @@ namespace koord::apiserver {
 // and with a VirtualLoop and the same seed every run is the same.
 class ApiServer final : public kube::HttpHandler {
  public:
-  struct Options {
-    uint64_t seed = 1;  // of uids, generated names and watch time-outs
-    std::string git_version = "v1.35.0+koordinator";
-    std::string address = "127.0.0.1:6443";  // as discovery tells it
-    // How webhooks are reached; without a transport they cannot be. What it cannot resolve
-    // (NotFound), Service and Endpoints objects do.
-    WebhookEnvironment webhooks;
-    // Makes a token for a ServiceAccount as TokenRequest.spec asks. Null: tokens are not offered.
-    std::function<StatusOr<std::string>(const kube::Json& account, const kube::Json& spec)>
-        issue_token;
-    // Tells who a bearer token stands for; null: TokenReviews know no token.
-    std::function<std::optional<kube::UserInfo>(std::string_view token)> review_token;
-    // CA of client certificates, in PEM; published for components that accept the same clients.
-    std::string client_ca = {};
-    Duration event_ttl = std::chrono::hours(1);
-  };
+  using Options = ApiServerOptions;
 
   // Makes the namespaces, priority classes and service accounts that every cluster has, unless the
   // store holds them already. `store` must outlive the server.

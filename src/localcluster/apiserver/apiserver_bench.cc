@@ -151,5 +151,123 @@ void BM_WatchFanOut100(benchmark::State& state) {
 }
 BENCHMARK(BM_WatchFanOut100)->Unit(benchmark::kMicrosecond);
 
+// Bodies that are legal but nobody's friend. The time must grow as their size does, and a MiB may
+// take no more than 100 ms, for nobody else is served meanwhile.
+struct Hostile {
+  const char* name;
+  const char* content_type;
+  const char* item;  // {0} is its number
+  const char* begin;
+  const char* end;
+};
+
+constexpr char kJson[] = "application/json";
+constexpr char kYaml[] = "application/yaml";
+constexpr char kApply[] = "application/apply-patch+yaml";
+constexpr char kPodOfContainers[] =
+    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[)";
+constexpr char kPodWithLabels[] =
+    R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{)";
+
+const Hostile kHostile[] = {
+    {"unknown fields", kJson, R"("unknown{0}":1)", R"({"metadata":{"name":"p"},)", "}"},
+    {"duplicate fields", kJson, R"("key{0}":"1","key{0}":"2")",
+     R"({"metadata":{"name":"p","labels":{)", "}}}"},
+    {"invalid containers", kJson, R"({{"name":"NOT OK {0}"}})",
+     R"({"metadata":{"name":"p"},"spec":{"containers":[)", "]}}"},
+    {"invalid labels", kJson, R"("not ok {0}":"not ok")", R"({"metadata":{"name":"p","labels":{)",
+     "}}}"},
+    {"controllers", kJson,
+     R"({{"apiVersion":"v1","kind":"Node","name":"n","uid":"u{0}","controller":true}})",
+     R"({"metadata":{"name":"p","ownerReferences":[)", "]}}"},
+    {"owners of fields", kJson,
+     R"({{"manager":"m{0}","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1",)"
+     R"("fieldsV1":{{"f:metadata":{{"f:labels":{{"f:k{0}":{{}}}}}}}}}})",
+     R"({"metadata":{"name":"p","managedFields":[)", "]}}"},
+    {"tolerations", kJson, R"({{"key":"k{0}","operator":"Exists"}})",
+     R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}],"tolerations":[)",
+     "]}}"},
+    {"tiny containers", kJson, R"({{"name":"c{0}","image":"i"}})", kPodOfContainers, "]}}"},
+    {"YAML", kYaml, R"("key{0}": "v")", R"({"metadata":{"name":"p","labels":{)", "}}}"},
+    {"flat YAML", kYaml, "key{0}: v\n", "", "x: y\n"},
+    {"tiny containers applied", kApply, R"({{"name":"c{0}","image":"i"}})", kPodOfContainers,
+     "]}}"},
+    {"containers that are no more than names, applied", kApply, R"({{"name":"c{0}"}})",
+     kPodOfContainers, "]}}"},
+    {"labels applied", kApply, R"("k{0}":"v")", kPodWithLabels,
+     R"(}},"spec":{"containers":[{"name":"c","image":"i"}]}})"},
+};
+
+std::shared_ptr<NullWriter> SendHostile(Bench& bench, const Hostile& hostile,
+                                        const std::string& body, std::string_view query) {
+  const bool applies = hostile.content_type == kApply;
+  kube::HttpRequest request;
+  request.method = applies ? "PATCH" : "POST";
+  request.target = fmt::format("/api/v1/namespaces/default/pods{}?{}", applies ? "/p" : "", query);
+  if (applies) request.target += "&fieldManager=bench";
+  request.headers.Set("Content-Type", hostile.content_type);
+  request.body = body;
+  request.user = kube::UserInfo{"admin", "", {"system:masters"}, {}};
+  auto writer = std::make_shared<NullWriter>();
+  bench.server.Handle(std::move(request), writer);
+  bench.loop.RunReady();
+  return writer;
+}
+
+std::string BodyOf(const Hostile& hostile, int64_t items) {
+  std::string body = hostile.begin;
+  const bool lines = std::string_view(hostile.item).ends_with('\n');
+  for (int64_t i = 0; i < items; ++i) {
+    if (i > 0 && !lines) body += ',';
+    body += fmt::format(fmt::runtime(hostile.item), i);
+  }
+  return body + hostile.end;
+}
+
+void BM_HostileBody(benchmark::State& state, const Hostile& hostile) {
+  Bench bench;
+  const std::string body = BodyOf(hostile, state.range(0));
+  for (auto _ : state) {
+    const auto answer = SendHostile(bench, hostile, body, "dryRun=All");
+    if (answer->code == 0) state.SkipWithError("no answer");
+    state.counters["code"] = answer->code;
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(body.size()));
+  state.SetComplexityN(state.range(0));
+}
+
+// What is applied to an object that has it already.
+void BM_HostileBodyAgain(benchmark::State& state, const Hostile& hostile) {
+  Bench bench;
+  const std::string body = BodyOf(hostile, state.range(0));
+  SendHostile(bench, hostile, body, "");
+  for (auto _ : state) {
+    const auto answer = SendHostile(bench, hostile, body, "dryRun=All");
+    if (answer->code == 0) state.SkipWithError("no answer");
+    state.counters["code"] = answer->code;
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(body.size()));
+  state.SetComplexityN(state.range(0));
+}
+
+void Register(const std::string& name, void (*function)(benchmark::State&, const Hostile&),
+              const Hostile& hostile) {
+  benchmark::RegisterBenchmark((name + "/" + hostile.name).c_str(), function, hostile)
+      ->Unit(benchmark::kMillisecond)
+      ->RangeMultiplier(4)
+      ->Range(1 << 9, 1 << 13)
+      ->Complexity(benchmark::oN);
+}
+
+[[maybe_unused]] const int kRegistered = [] {
+  for (const Hostile& hostile : kHostile) {
+    Register("BM_HostileBody", BM_HostileBody, hostile);
+    if (hostile.content_type == kApply) {
+      Register("BM_HostileBodyAgain", BM_HostileBodyAgain, hostile);
+    }
+  }
+  return 0;
+}();
+
 }  // namespace
 }  // namespace koord::apiserver

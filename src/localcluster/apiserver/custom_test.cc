@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "localcluster/apiserver/test_server.h"
+#include "localcluster/apiserver/server_testing.h"
 
 namespace koord::apiserver::custom_test {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 #include "kube/resources.h"
-#include "localcluster/apiserver/bootstrap.h"
-#include "localcluster/apiserver/object_meta.h"
+#include "localcluster/apiserver/core/object_meta.h"
+#include "localcluster/apiserver/write/bootstrap.h"
 
 namespace koord::apiserver {
 namespace {

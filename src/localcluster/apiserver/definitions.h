@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "localcluster/apiserver/core.h"
-#include "localcluster/apiserver/watch.h"
-#include "localcluster/apiserver/writer.h"
+#include "localcluster/apiserver/core/core.h"
+#include "localcluster/apiserver/read/watch.h"
+#include "localcluster/apiserver/write/writer.h"
 
 namespace koord::apiserver {
 

@@ -1,6 +1,6 @@
 #include "localcluster/apiserver/endpoints.h"
 
-#include "localcluster/apiserver/respond.h"
+#include "localcluster/apiserver/http/respond.h"
 
 namespace koord::apiserver {
 namespace {
@@ -13,11 +13,20 @@ bool IsHealthPath(std::string_view name) {
 
 void RespondHealth(Core& core, Request& request) {
   if (core.stopping) return Respond(core, request, 500, "shutting down", kPlainText);
-  std::string text = "ok";
-  if (request.query.Has("verbose")) {
-    text = "[+]ping ok\n[+]store ok\n" + request.path[0] + " check passed\n";
+  const std::string& name = request.path[0];
+  std::string report = "[+]ping ok\n[+]store ok\n";
+  bool failed = false;
+  if (name == "readyz" && core.options.readiness) {
+    for (const ReadinessCheck& check : core.options.readiness()) {
+      report += check.missing.empty()
+                    ? fmt::format("[+]{} ok\n", check.name)
+                    : fmt::format("[-]{} failed: {}\n", check.name, check.missing);
+      failed = failed || !check.missing.empty();
+    }
   }
-  Respond(core, request, 200, std::move(text), kPlainText);
+  if (failed) return Respond(core, request, 500, report + name + " check failed\n", kPlainText);
+  const bool verbose = request.query.Has("verbose");
+  Respond(core, request, 200, verbose ? report + name + " check passed\n" : "ok", kPlainText);
 }
 
 std::string VersionBody(const std::string& git_version) {

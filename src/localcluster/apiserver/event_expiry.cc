@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/resources.h"
-#include "localcluster/apiserver/versions.h"
+#include "localcluster/apiserver/core/versions.h"
 
 namespace koord::apiserver {
 namespace {

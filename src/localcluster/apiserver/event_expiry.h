@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/event_loop.h"
-#include "localcluster/apiserver/core.h"
+#include "localcluster/apiserver/core/core.h"
 
 namespace koord::apiserver {
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "kube/resources.h"
-#include "localcluster/apiserver/test_server.h"
+#include "localcluster/apiserver/server_testing.h"
 
 namespace koord::apiserver::misc_test {
 namespace {
@@ -272,6 +272,61 @@ TEST(AdmissionTest, InProcessHooksChangeAndRefuse) {
   EXPECT_EQ(server.Get(std::string(kPodsPath) + "/bad").code, 404);
 }
 
+void Mutate(TestServer& server, std::string operation, std::initializer_list<std::string_view> path,
+            kube::Json value) {
+  InProcessHook hook;
+  hook.name = "test";
+  hook.rules.push_back({{std::move(operation)}, {""}, {"v1"}, {"configmaps"}, "*"});
+  hook.mutate = [path = std::vector<std::string>(path.begin(), path.end()),
+                 value](AdmissionRequest& request) -> Status {
+    kube::At(request.object, {path[0], path[1]}) = value;
+    return absl::OkStatus();
+  };
+  server.server->RegisterAdmission(std::move(hook));
+}
+
+TEST(AdmissionTest, NoHookMovesAnObjectToAnotherNamespace) {
+  constexpr std::string_view kElsewhere =
+      "the namespace of the provided object does not match the namespace sent on the request";
+  TestServer server;
+  Mutate(server, "CREATE", {"metadata", "namespace"}, "kube-system");
+  const TestAnswer created = server.Post(kConfigMapsPath, TestConfigMap("a"));
+  EXPECT_EQ(created.code, 400);
+  EXPECT_EQ(created.message(), kElsewhere);
+  EXPECT_EQ(server.Get("/api/v1/namespaces/kube-system/configmaps/a").code, 404);
+
+  TestServer other;
+  ASSERT_EQ(other.Post(kConfigMapsPath, TestConfigMap("a")).code, 201);
+  Mutate(other, "UPDATE", {"metadata", "namespace"}, "kube-system");
+  const TestAnswer updated =
+      other.MergePatch(std::string(kConfigMapsPath) + "/a", Parse(R"({"data":{"k":"w"}})"));
+  EXPECT_EQ(updated.code, 400);
+  EXPECT_EQ(updated.message(), kElsewhere);
+}
+
+// As Kubernetes has it: before it is stored an object is known by nothing yet.
+TEST(AdmissionTest, AHookMayNameANewObject) {
+  TestServer server;
+  Mutate(server, "CREATE", {"metadata", "name"}, "b");
+  const TestAnswer created = server.Post(kConfigMapsPath, TestConfigMap("a"));
+  ASSERT_EQ(created.code, 201) << created.body;
+  EXPECT_EQ(created.String({"metadata", "name"}), "b");
+  EXPECT_EQ(server.Get(std::string(kConfigMapsPath) + "/a").code, 404);
+  EXPECT_EQ(server.Get(std::string(kConfigMapsPath) + "/b").String({"metadata", "name"}), "b");
+  EXPECT_EQ(server.Post(kConfigMapsPath, TestConfigMap("c")).code, 409) << "the name is taken";
+}
+
+TEST(AdmissionTest, NoHookRenamesAnObjectThatIsStored) {
+  TestServer server;
+  ASSERT_EQ(server.Post(kConfigMapsPath, TestConfigMap("a")).code, 201);
+  Mutate(server, "UPDATE", {"metadata", "name"}, "b");
+  const TestAnswer updated =
+      server.MergePatch(std::string(kConfigMapsPath) + "/a", Parse(R"({"data":{"k":"w"}})"));
+  EXPECT_EQ(updated.code, 422);
+  EXPECT_THAT(std::string(updated.message()),
+              HasSubstr(R"(metadata.name: Invalid value: "b": field is immutable)"));
+}
+
 // A store whose disk takes as long as the test likes.
 class SlowDisk final : public Store {
  public:
@@ -285,6 +340,9 @@ class SlowDisk final : public Store {
   Revision revision() const override { return store_->revision(); }
   Revision durable_revision() const override { return synced_; }
   Revision compacted_revision() const override { return store_->compacted_revision(); }
+  Revision oldest_revision(std::string_view resource) const override {
+    return store_->oldest_revision(resource);
+  }
   EntryPtr Get(std::string_view resource, std::string_view key) const override {
     return store_->Get(resource, key);
   }

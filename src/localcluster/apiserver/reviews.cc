@@ -6,11 +6,11 @@
 #include "base/strings.h"
 #include "kube/resources.h"
 #include "kube/time.h"
-#include "localcluster/apiserver/body.h"
-#include "localcluster/apiserver/errors.h"
+#include "localcluster/apiserver/core/errors.h"
+#include "localcluster/apiserver/core/versions.h"
+#include "localcluster/apiserver/http/body.h"
+#include "localcluster/apiserver/http/respond.h"
 #include "localcluster/apiserver/registry/field_error.h"
-#include "localcluster/apiserver/respond.h"
-#include "localcluster/apiserver/versions.h"
 
 namespace koord::apiserver {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
-#include "localcluster/apiserver/core.h"
-#include "localcluster/apiserver/request.h"
+#include "localcluster/apiserver/core/core.h"
+#include "localcluster/apiserver/core/request.h"
 
 namespace koord::apiserver {
 

@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "localcluster/apiserver/admission/webhooks.h"
-#include "localcluster/apiserver/core.h"
+#include "localcluster/apiserver/core/core.h"
 
 namespace koord::apiserver {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "localcluster/controllers/cronjob/cron_job_controller.h"
 #include "localcluster/controllers/daemonset/daemon_set_controller.h"
 #include "localcluster/controllers/deployment/deployment_controller.h"
 #include "localcluster/controllers/disruption/disruption_controller.h"
@@ -24,6 +25,7 @@ ControllerManager::ControllerManager(ControllerContext& context, uint64_t seed)
   controllers_.push_back(std::make_unique<StatefulSetController>(context));
   controllers_.push_back(std::make_unique<DaemonSetController>(context));
   controllers_.push_back(std::make_unique<JobController>(context));
+  controllers_.push_back(std::make_unique<CronJobController>(context));
   controllers_.push_back(std::make_unique<DisruptionController>(context));
   controllers_.push_back(std::make_unique<ServiceAccountController>(context));
   controllers_.push_back(std::make_unique<PodGcController>(context));

@@ -2,10 +2,10 @@
 #include <memory>
 #include <vector>
 
+#include "kube/discovery/resource_catalog.h"
 #include "localcluster/controllers/garbagecollector/garbage_collector.h"
 #include "localcluster/controllers/namespaces/namespace_controller.h"
-#include "localcluster/shared/controller.h"
-#include "localcluster/shared/resource_catalog.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
@@ -16,12 +16,14 @@ class ControllerManager {
   ControllerManager(ControllerContext& context, uint64_t seed);
 
   void Start() { catalog_.Start(); }
-  // Knows the kinds of the cluster and has nothing under way.
+  // Knows the kinds of the cluster.
+  bool ready() const { return catalog_.known(); }
+  // Besides, has nothing under way.
   bool idle() const;
 
  private:
-  ResourceCatalog catalog_;
-  std::vector<std::unique_ptr<Controller>> controllers_;
+  kube::ResourceCatalog catalog_;
+  std::vector<std::unique_ptr<kube::Controller>> controllers_;
   NamespaceController namespaces_;
 };
 

@@ -1,7 +1,7 @@
 // The end state is the same whatever goes wrong on the way.
 #include <gtest/gtest.h>
 
-#include "localcluster/controllers/test_cluster.h"
+#include "localcluster/controllers/cluster_testing.h"
 
 namespace koord::localcluster::faults_cluster_test {
 namespace {

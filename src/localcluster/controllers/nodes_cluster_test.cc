@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "localcluster/controllers/test_cluster.h"
+#include "localcluster/controllers/cluster_testing.h"
 
 namespace koord::localcluster::nodes_cluster_test {
 namespace {
@@ -44,6 +44,86 @@ TEST(NodesInCluster, StayReady) {
   TestCluster cluster;
   cluster.Run(10min);
   for (const kube::Json& each : cluster.List("/api/v1/nodes")) EXPECT_EQ(ReadyOf(each), "True");
+}
+
+TEST(NodesInCluster, ReportWhatTheyHaveWhereSomethingElseIsStored) {
+  TestCluster cluster({.nodes = 2, .shape = "cpu=8,memory=32Gi"});
+  const std::string node = "/api/v1/nodes/node-1";
+  cluster.Patch(node + "/status", R"({"status": {"capacity": {"memory": "1Gi"},
+    "allocatable": {"cpu": "16", "kubernetes.io/batch-cpu": "3500"}}})");
+  const auto is_raw = [&] {
+    return kube::FindString(cluster.Get(node), {"status", "allocatable", "cpu"}) == "8";
+  };
+  EXPECT_FALSE(is_raw());
+  ASSERT_TRUE(cluster.Until(is_raw, 6min));
+  const kube::Json reported = cluster.Get(node);
+  EXPECT_EQ(kube::FindString(reported, {"status", "capacity", "memory"}), "32Gi");
+  EXPECT_EQ(kube::FindString(reported, {"status", "allocatable", "kubernetes.io/batch-cpu"}),
+            "3500")
+      << "which is somebody else's";
+  cluster.Run(20min);
+  EXPECT_EQ(kube::FindString(cluster.Get(node), {"metadata", "resourceVersion"}),
+            kube::FindString(reported, {"metadata", "resourceVersion"}))
+      << "what is right is not written again";
+}
+
+int NotReady(TestCluster& cluster) {
+  return cluster.Count("/api/v1/nodes",
+                       [](const kube::Json& node) { return ReadyOf(node) != "True"; });
+}
+
+// Whether anybody was told that a node is not ready.
+bool WasAnyNotReady(TestCluster& cluster) {
+  return cluster.Count("/api/v1/events", [](const kube::Json& event) {
+    return kube::FindString(event, {"reason"}) == "NodeNotReady";
+  }) > 0;
+}
+
+TEST(NodesInCluster, StayReadyWhenTheirMachineIsBusyElsewhere) {
+  TestCluster cluster({.nodes = 30});
+  for (const Duration late : {Duration(15s), Duration(55s), Duration(10min), Duration(3h)}) {
+    cluster.Run(7s);
+    cluster.loop().Stall(late);
+    cluster.Run(2min);
+  }
+  EXPECT_EQ(NotReady(cluster), 0);
+  EXPECT_FALSE(WasAnyNotReady(cluster));
+}
+
+TEST(NodesInCluster, StayReadyWhenEverythingIsAlwaysLate) {
+  TestCluster cluster({.nodes = 30});
+  for (int i = 0; i < 60; ++i) {
+    cluster.loop().Stall(30s);
+    cluster.Run(1s);
+  }
+  EXPECT_FALSE(WasAnyNotReady(cluster));
+}
+
+TEST(NodesInCluster, ASilentNodeIsNoticedAlsoAfterDelays) {
+  TestCluster cluster({.nodes = 3});
+  cluster.loop().Stall(10min);
+  cluster.nodes().Fail("node-1");
+  cluster.loop().Stall(10min);
+  EXPECT_TRUE(cluster.Until(
+      [&] { return ReadyOf(cluster.Get("/api/v1/nodes/node-1")) == "Unknown"; }, 70s));
+  EXPECT_EQ(NotReady(cluster), 1);
+}
+
+TEST(NodesInCluster, ManyThatWereSilentComeBack) {
+  constexpr int kNodes = 200;
+  TestCluster cluster({.nodes = kNodes});
+  for (int i = 0; i < kNodes; ++i) cluster.nodes().Fail(fmt::format("node-{:03}", i));
+  ASSERT_TRUE(cluster.Until([&] { return NotReady(cluster) == kNodes; }, 3min));
+  for (int i = 0; i < kNodes; ++i) cluster.nodes().Recover(fmt::format("node-{:03}", i));
+  EXPECT_TRUE(cluster.Until(
+      [&] {
+        return cluster.Count("/api/v1/nodes", [](const kube::Json& node) {
+          return ReadyOf(node) == "True" && !HasTaint(node, kUnreachable, "NoSchedule");
+        }) == kNodes;
+      },
+      1min));
+  cluster.Run(5min);
+  EXPECT_EQ(NotReady(cluster), 0) << "and stay";
 }
 
 TEST(NodesInCluster, ASilentNodeLosesItsPods) {

@@ -1,7 +1,7 @@
 // How much work a thousand nodes are: to register, and to keep while nothing happens.
 #include <benchmark/benchmark.h>
 
-#include "localcluster/controllers/test_cluster.h"
+#include "localcluster/controllers/cluster_testing.h"
 
 namespace koord::localcluster {
 namespace {

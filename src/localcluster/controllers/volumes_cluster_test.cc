@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "localcluster/controllers/test_cluster.h"
+#include "localcluster/controllers/cluster_testing.h"
 
 namespace koord::localcluster::volumes_cluster_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "localcluster/controllers/test_cluster.h"
+#include "localcluster/controllers/cluster_testing.h"
 
 namespace koord::localcluster::workloads_cluster_test {
 namespace {

@@ -34,7 +34,7 @@ StatusOr<kube::Resource> ResourceOf(const Json& object) {
 
 }  // namespace
 
-Demo::Demo(kube::Client& client, SharedInformers& informers)
+Demo::Demo(kube::Client& client, ClusterInformers& informers)
     : client_(client), informers_(informers), timer_(client.loop()) {}
 
 Status Demo::Load() {
@@ -60,13 +60,13 @@ void Demo::Again(Step step) {
 }
 
 void Demo::Make(const std::vector<Json>& objects, Step next, Step again) {
-  std::vector<Write> writes;
+  std::vector<kube::Write> writes;
   for (const Json& object : objects) {
     writes.push_back(CreateUnlessThere(ResourceOf(object).value(), object));
   }
   SendAll(client_, std::move(writes),
-          scope_.Wrap([this, next, again](const std::vector<WriteResult>& results) {
-            for (const WriteResult& result : results) {
+          scope_.Wrap([this, next, again](const std::vector<kube::WriteResult>& results) {
+            for (const kube::WriteResult& result : results) {
               if (result.answer.ok()) continue;
               LOG_INFO("The demo waits", {"write", ToString(*result.write)},
                        {"err", result.answer.status()});

@@ -6,9 +6,9 @@
 #include "base/scope.h"
 #include "base/status.h"
 #include "kube/client/client.h"
+#include "kube/controller/write.h"
 #include "kube/json.h"
-#include "localcluster/shared/shared_informers.h"
-#include "localcluster/shared/write.h"
+#include "localcluster/informers/cluster_informers.h"
 
 namespace koord::localcluster {
 
@@ -23,7 +23,7 @@ namespace koord::localcluster {
 class Demo {
  public:
   // Both outlive it.
-  Demo(kube::Client& client, SharedInformers& informers);
+  Demo(kube::Client& client, ClusterInformers& informers);
 
   Status Load();
   // Once the nodes are there.
@@ -43,7 +43,7 @@ class Demo {
   void Make(const std::vector<kube::Json>& objects, Step next, Step again);
 
   kube::Client& client_;
-  SharedInformers& informers_;
+  ClusterInformers& informers_;
   std::vector<kube::Json> setup_, services_, jobs_;
   std::string batch_namespace_;
   Timer timer_;

@@ -1,35 +1,25 @@
 #include "localcluster/nodes/cpu_topology.h"
 
-#include <fmt/format.h>
+#include <utility>
+#include <vector>
 
 namespace koord::localcluster {
 
-std::vector<LogicalCpu> CpuTopologyOf(const NodeShape& shape) {
+model::CpuTopology CpuTopologyOf(const NodeShape& shape) {
   const int64_t per_numa = shape.cpus / shape.numa;
   const int64_t numa_per_socket = shape.numa / shape.sockets;
-  std::vector<LogicalCpu> cpus;
-  cpus.reserve(static_cast<size_t>(shape.cpus));
-  for (int64_t id = 0; id < shape.cpus; ++id) {
-    const int64_t numa = id / per_numa;
-    cpus.push_back({.id = static_cast<int32_t>(id),
-                    .core = static_cast<int32_t>(id / shape.smt),
-                    .socket = static_cast<int32_t>(numa / numa_per_socket),
-                    .numa = static_cast<int32_t>(numa)});
+  std::vector<model::Processor> processors;
+  processors.reserve(static_cast<size_t>(shape.cpus));
+  for (int64_t cpu = 0; cpu < shape.cpus; ++cpu) {
+    const int64_t numa = cpu / per_numa;
+    const auto socket = static_cast<int32_t>(numa / numa_per_socket);
+    processors.push_back({.cpu = static_cast<int32_t>(cpu),
+                          .core = static_cast<int32_t>(cpu / shape.smt),
+                          .socket = socket,
+                          .node = static_cast<int32_t>(numa),
+                          .l3 = socket});
   }
-  return cpus;
-}
-
-std::string FormatCpuList(const std::vector<int32_t>& sorted) {
-  std::string list;
-  for (size_t i = 0; i < sorted.size();) {
-    size_t last = i;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
-    if (!list.empty()) list += ',';
-    list +=
-        last == i ? fmt::format("{}", sorted[i]) : fmt::format("{}-{}", sorted[i], sorted[last]);
-    i = last + 1;
-  }
-  return list;
+  return processors;
 }
 
 }  // namespace koord::localcluster

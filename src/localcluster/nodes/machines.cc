@@ -59,10 +59,4 @@ void Machines::Reset(const std::string& node) {
   }
 }
 
-std::vector<std::string> Machines::Names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, machine] : machines_) names.push_back(name);
-  return names;
-}
-
 }  // namespace koord::localcluster

@@ -61,7 +61,7 @@ class Machines {
   Machine& Adopt(const std::string& node);
   // The node's object is gone: an adopted machine goes with it, a planned one is empty again.
   void Reset(const std::string& node);
-  std::vector<std::string> Names() const;
+  const std::map<std::string, Machine>& all() const { return machines_; }
 
  private:
   std::map<std::string, Machine> machines_;

@@ -16,6 +16,7 @@
 #include "kube/resources.h"
 #include "kube/time.h"
 #include "localcluster/nodes/cpu_topology.h"
+#include "model/cpu/shared_pools.h"
 
 namespace koord::localcluster {
 namespace {
@@ -95,30 +96,12 @@ api::ZoneResource Whole(std::string_view name, Quantity amount) {
       .name = std::string(name), .capacity = amount, .allocatable = amount, .available = amount};
 }
 
-// Each NUMA node's CPUs: on an idle machine all of them are shared.
-std::vector<api::CpuSharedPool> SharedPools(const std::vector<LogicalCpu>& cpus) {
-  std::vector<api::CpuSharedPool> pools;
-  std::vector<int32_t> ids;
-  for (size_t i = 0; i < cpus.size(); ++i) {
-    ids.push_back(cpus[i].id);
-    const bool last = i + 1 == cpus.size() || cpus[i + 1].numa != cpus[i].numa;
-    if (!last) continue;
-    pools.push_back({.socket = cpus[i].socket, .node = cpus[i].numa, .cpuset = FormatCpuList(ids)});
-    ids.clear();
-  }
-  return pools;
-}
-
 Json TopologyAnnotations(const NodeShape& shape) {
-  const std::vector<LogicalCpu> cpus = CpuTopologyOf(shape);
-  api::CpuTopology topology;
-  for (const LogicalCpu& cpu : cpus) {
-    topology.detail.push_back(
-        {.id = cpu.id, .core = cpu.core, .socket = cpu.socket, .node = cpu.numa});
-  }
-  const std::string pools = api::EncodeCpuSharedPools(SharedPools(cpus));
+  const model::CpuTopology topology = CpuTopologyOf(shape);
+  // On an idle machine all CPUs are shared.
+  const std::string pools = api::EncodeCpuSharedPools(model::SharedPoolsOf(topology, {}, {}));
   return {
-      {api::kAnnotationCpuTopology, api::EncodeCpuTopology(topology)},
+      {api::kAnnotationCpuTopology, api::EncodeCpuTopology(topology.ToAnnotation())},
       {api::kAnnotationCpuSharedPools, pools},
       {api::kAnnotationBeCpuSharedPools, pools},
       {api::kAnnotationCpuBasicInfo, api::EncodeCpuBasicInfo({.cpu_model = "Simulated CPU",
@@ -234,6 +217,10 @@ Json NodeObject(const PlannedNode& node, uint32_t number, WallTime now) {
                   {"architecture", "amd64"}}}}}};
   if (!node.shape.taints.empty()) kube::At(object, {"spec", "taints"}) = TaintsOf(node.shape);
   return object;
+}
+
+Json ResourcesStatus(const NodeShape& shape) {
+  return {{"status", {{"capacity", ResourcesOf(shape)}, {"allocatable", ResourcesOf(shape)}}}};
 }
 
 Json LeaseObject(const std::string& node, const std::string& node_uid, WallTime now) {

@@ -26,6 +26,8 @@ std::string PodRange(uint32_t number);
 std::optional<std::string> AddressIn(std::string_view range, uint32_t n);
 
 kube::Json NodeObject(const PlannedNode& node, uint32_t number, WallTime now);
+// What the machine has, as its kubelet reports it into the Node's status.
+kube::Json ResourcesStatus(const NodeShape& shape);
 // The conditions of a node that works, as a list for a status.
 kube::Json WorkingConditions(WallTime now);
 

@@ -9,7 +9,7 @@
 #include "api/node_resource_topology.h"
 #include "kube/objects/lease.h"
 #include "kube/objects/node.h"
-#include "localcluster/shared/test_objects.h"
+#include "kube/objects/objects_testing.h"
 
 namespace koord::localcluster::node_objects_test {
 namespace {
@@ -29,7 +29,7 @@ TEST(NodeObjects, TheNodeOffersItsShape) {
   const auto node =
       As<kube::Node>(NodeObject(Planned("cpu=64,memory=256Gi,gpu=8,pods=200,labels=tier=gold,"
                                         "taints=dedicated=ai:NoSchedule"),
-                                7, kTestNow));
+                                7, kube::kTestNow));
   EXPECT_EQ(node.metadata.labels.at("kubernetes.io/hostname"), "node-07");
   EXPECT_EQ(node.metadata.labels.at("topology.kubernetes.io/zone"), "a");
   EXPECT_EQ(node.metadata.labels.at("tier"), "gold");
@@ -64,11 +64,11 @@ TEST(NodeObjects, PodRangesDoNotOverlap) {
 }
 
 TEST(NodeObjects, LeasesAreRenewedWithMicroseconds) {
-  const auto lease = As<kube::Lease>(LeaseObject("node-07", "u", kTestNow + 5us));
+  const auto lease = As<kube::Lease>(LeaseObject("node-07", "u", kube::kTestNow + 5us));
   EXPECT_EQ(lease.metadata.ns, "kube-node-lease");
   EXPECT_EQ(lease.spec.holder_identity, "node-07");
   EXPECT_EQ(lease.spec.lease_duration_seconds, 40);
-  EXPECT_EQ(kube::FindString(LeaseRenewal("node-07", kTestNow + 5us), {"spec", "renewTime"}),
+  EXPECT_EQ(kube::FindString(LeaseRenewal("node-07", kube::kTestNow + 5us), {"spec", "renewTime"}),
             "2026-07-01T01:00:00.000005Z");
 }
 

@@ -9,7 +9,7 @@
 namespace koord::localcluster {
 
 NodeRegistrar::NodeRegistrar(ControllerContext& context, Machines& machines, bool make_node_metrics)
-    : Controller("kubelet", context, 32),
+    : ClusterController("kubelet", context, 32),
       machines_(machines),
       make_node_metrics_(make_node_metrics) {
   Watch(informers().nodes, [this](const auto& before, const auto& after) {
@@ -19,14 +19,21 @@ NodeRegistrar::NodeRegistrar(ControllerContext& context, Machines& machines, boo
 }
 
 bool NodeRegistrar::complete() {
-  const std::vector<std::string> names = machines_.Names();
-  return std::all_of(names.begin(), names.end(), [this](const std::string& name) {
-    return !machines_.Find(name)->plan() || created_.contains(name);
+  return std::ranges::all_of(machines_.all(), [this](const auto& machine) {
+    return !machine.second.plan() || IsInService(machine.first);
   });
 }
 
-Plan NodeRegistrar::Decide(const std::string& name) {
-  Plan plan;
+bool NodeRegistrar::IsInService(const std::string& name) {
+  if (!created_.contains(name)) return false;
+  const auto node = informers().nodes.Get({"", name});
+  if (node == nullptr) return true;
+  const kube::NodeCondition* ready = kube::FindCondition(node->status.conditions, "Ready");
+  return furnished_.contains(name) && ready != nullptr && ready->status == "True";
+}
+
+kube::Plan NodeRegistrar::Decide(const std::string& name) {
+  kube::Plan plan;
   const Machine* machine = machines_.Find(name);
   if (machine == nullptr || machine->failed) return plan;
   const auto node = informers().nodes.Get({"", name});
@@ -49,7 +56,8 @@ void NodeRegistrar::OnDone(const std::string& name) {
   if (informers().nodes.Get({"", name}) != nullptr) furnished_.insert(name);
 }
 
-void NodeRegistrar::MakeCompanions(const kube::Node& node, const Machine& machine, Plan& plan) {
+void NodeRegistrar::MakeCompanions(const kube::Node& node, const Machine& machine,
+                                   kube::Plan& plan) {
   const std::string& name = node.metadata.name;
   const std::string& uid = node.metadata.uid;
   plan.Add(CreateUnlessThere(kube::kLeases, LeaseObject(name, uid, Now())));
@@ -65,7 +73,7 @@ void NodeRegistrar::MakeCompanions(const kube::Node& node, const Machine& machin
 
 // Whoever wrote a Node by hand may say that it is not ready; what the cluster itself has concluded
 // from our silence is corrected.
-void NodeRegistrar::KeepReady(const kube::Node& node, const Machine& machine, Plan& plan) {
+void NodeRegistrar::KeepReady(const kube::Node& node, const Machine& machine, kube::Plan& plan) {
   const kube::NodeCondition* ready = kube::FindCondition(node.status.conditions, "Ready");
   const bool wrong =
       ready == nullptr || ready->status == "Unknown" || (machine.plan() && ready->status != "True");
@@ -76,15 +84,12 @@ void NodeRegistrar::KeepReady(const kube::Node& node, const Machine& machine, Pl
                           "status"));
 }
 
-void NodeRegistrar::KeepShape(const kube::Node& node, const Machine& machine, Plan& plan) {
+void NodeRegistrar::KeepShape(const kube::Node& node, const Machine& machine, kube::Plan& plan) {
   if (!machine.plan()) return;
   const std::string shape = ToString(machine.plan()->shape);
   if (kube::ValueOf(node.metadata.annotations, kShapeAnnotation) == shape) return;
-  const kube::Json wanted = NodeObject(*machine.plan(), machine.number(), Now());
-  Write status = MergePatch(kube::kNodes, node.metadata,
-                            {{"status",
-                              {{"capacity", *kube::Find(wanted, {"status", "capacity"})},
-                               {"allocatable", *kube::Find(wanted, {"status", "allocatable"})}}}});
+  kube::Write status =
+      MergePatch(kube::kNodes, node.metadata, ResourcesStatus(machine.plan()->shape));
   status.subresource = "status";
   plan.Add(std::move(status));
   plan.Add(MergePatch(kube::kNodes, node.metadata,

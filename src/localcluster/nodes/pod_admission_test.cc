@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/objects/objects_testing.h"
 #include "localcluster/nodes/machines.h"
 #include "localcluster/nodes/node_objects.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::pod_admission_test {
 namespace {
@@ -21,8 +21,8 @@ kube::Node SmallNode() {
 }
 
 kube::Pod Asking(const std::string& resource, kube::Quantity amount) {
-  kube::Pod pod = PendingPod("p");
-  pod.spec.containers[0].resources.requests[resource] = std::move(amount);
+  kube::Pod pod = kube::PendingPod("p");
+  pod.spec.containers.Mutable()[0].resources.requests[resource] = std::move(amount);
   return pod;
 }
 
@@ -35,7 +35,7 @@ TEST(PodAdmission, OnlyWhatFitsIsTaken) {
             (Rejection{"OutOfcpu",
                        "Node didn't have enough resource: cpu, requested: 501, used: 1500, "
                        "capacity: 2000"}));
-  EXPECT_EQ(CheckAdmission(node, used, 3, PendingPod("p")),
+  EXPECT_EQ(CheckAdmission(node, used, 3, kube::PendingPod("p")),
             (Rejection{"OutOfpods",
                        "Node didn't have enough resource: pods, requested: 1, used: 3, "
                        "capacity: 3"}));
@@ -49,16 +49,16 @@ TEST(PodAdmission, OnlyWhatFitsIsTaken) {
 }
 
 TEST(PodAdmission, TheNodeMustBeOneThePodAskedFor) {
-  kube::Pod pod = PendingPod("p");
-  pod.spec.node_selector["disk"] = "ssd";
+  kube::Pod pod = kube::PendingPod("p");
+  pod.spec.node_selector.Mutable()["disk"] = "ssd";
   EXPECT_EQ(CheckAdmission(SmallNode(), {}, 0, pod),
             (Rejection{"NodeAffinity", "Predicate NodeAffinity failed"}));
 }
 
 TEST(PodAdmission, ANodeThatDoesNotCountPodsTakesAny) {
   kube::Node node = SmallNode();
-  node.status.allocatable.erase("pods");
-  EXPECT_EQ(CheckAdmission(node, {}, 5000, PendingPod("p")), std::nullopt);
+  node.status.allocatable.Mutable().erase("pods");
+  EXPECT_EQ(CheckAdmission(node, {}, 5000, kube::PendingPod("p")), std::nullopt);
 }
 
 TEST(Machine, GivesAddressesAndCountsWhatIsTaken) {
@@ -79,21 +79,21 @@ TEST(Machine, GivesAddressesAndCountsWhatIsTaken) {
 
 TEST(Machine, RemembersWhatRanBeforeARestart) {
   Machine machine(1, std::nullopt);
-  kube::Pod running = ReadyPod("a");
+  kube::Pod running = kube::ReadyPod("a");
   running.status.pod_ip = "10.0.4.1";
   machine.Remember(running);
   machine.Remember(running);
   EXPECT_EQ(machine.pod_count(), 1u);
-  EXPECT_EQ(machine.Take(PendingPod("b"), "10.0.4.0/22"), "10.0.4.2");
+  EXPECT_EQ(machine.Take(kube::PendingPod("b"), "10.0.4.0/22"), "10.0.4.2");
 }
 
 TEST(Machine, AddressRangesEnd) {
   Machine machine(1, std::nullopt);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(machine.Take(PendingPod(std::to_string(i)), "10.0.0.0/30"));
+    EXPECT_TRUE(machine.Take(kube::PendingPod(std::to_string(i)), "10.0.0.0/30"));
   }
-  EXPECT_EQ(machine.Take(PendingPod("x"), "10.0.0.0/30"), std::nullopt);
-  EXPECT_EQ(machine.Take(PendingPod("x"), "nonsense"), std::nullopt);
+  EXPECT_EQ(machine.Take(kube::PendingPod("x"), "10.0.0.0/30"), std::nullopt);
+  EXPECT_EQ(machine.Take(kube::PendingPod("x"), "nonsense"), std::nullopt);
 }
 
 }  // namespace

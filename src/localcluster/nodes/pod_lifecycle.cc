@@ -39,7 +39,7 @@ std::string ContainerId(const Pod& pod, const std::string& name, int32_t restart
 }
 
 Json PodConditionPatch(std::string_view type, bool value, const Pod& pod, WallTime now,
-                       std::string_view reason = {}, std::string message = {}) {
+                       std::string_view reason = {}, std::string_view message = {}) {
   const kube::PodCondition* known = kube::FindCondition(pod.status.conditions, type);
   const std::string_view status = value ? "True" : "False";
   const bool same = known != nullptr && known->status == status && known->last_transition_time;
@@ -50,7 +50,7 @@ Json PodConditionPatch(std::string_view type, bool value, const Pod& pod, WallTi
       {"lastTransitionTime", kube::FormatTime(same ? *known->last_transition_time : now)}};
   // Null takes away what an earlier state has said.
   condition.as_object()["reason"] = reason.empty() ? Json(nullptr) : Json(reason);
-  condition.as_object()["message"] = message.empty() ? Json(nullptr) : Json(std::move(message));
+  condition.as_object()["message"] = message.empty() ? Json(nullptr) : Json(message);
   return condition;
 }
 

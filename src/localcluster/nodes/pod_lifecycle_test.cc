@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "localcluster/shared/test_objects.h"
+#include "kube/objects/objects_testing.h"
 
 namespace koord::localcluster::pod_lifecycle_test {
 namespace {
@@ -64,15 +64,15 @@ class PodLife {
   const kube::ContainerStatus& Main() const { return pod.status.container_statuses.at(0); }
 
   kube::Pod pod;
-  WallTime now = kTestNow;
+  WallTime now = kube::kTestNow;
   int writes = 0;
   bool removed = false;
 };
 
 kube::Pod Runs(std::string duration, std::string restart_policy, std::string exit_code = "0") {
-  kube::Pod pod = ReadyPod("p");
+  kube::Pod pod = kube::ReadyPod("p");
   pod.spec.restart_policy = std::move(restart_policy);
-  pod.spec.containers[0].image = "app:1";
+  pod.spec.containers.Mutable()[0].image = "app:1";
   if (!duration.empty()) pod.metadata.annotations[kRunDurationAnnotation] = std::move(duration);
   pod.metadata.annotations[kExitCodeAnnotation] = std::move(exit_code);
   return pod;
@@ -88,11 +88,11 @@ TEST(PodLifecycle, AStartedPodIsRunningAndReady) {
   }
   EXPECT_EQ(life.pod.status.pod_ip, "10.0.4.1");
   EXPECT_EQ(life.pod.status.host_ip, "172.16.0.1");
-  EXPECT_EQ(life.pod.status.start_time, kTestNow);
+  EXPECT_EQ(life.pod.status.start_time, kube::kTestNow);
   EXPECT_EQ(life.Main().image, "app:1");
   EXPECT_TRUE(life.Main().ready);
-  EXPECT_EQ(life.Main().state.running->started_at, kTestNow);
-  life.RunUntil(kTestNow + 100h);
+  EXPECT_EQ(life.Main().state.running->started_at, kube::kTestNow);
+  life.RunUntil(kube::kTestNow + 100h);
   EXPECT_EQ(life.writes, 0) << "without an end it runs for ever, silently";
 }
 
@@ -120,12 +120,12 @@ TEST(PodLifecycle, ContainersEndWithTheirCode) {
   for (const Case& c : cases) {
     PodLife life(Runs("30s", c.policy, c.code));
     life.Start();
-    life.RunUntil(kTestNow + 29s);
+    life.RunUntil(kube::kTestNow + 29s);
     EXPECT_EQ(life.pod.status.phase, "Running") << c.name;
-    life.RunUntil(kTestNow + 30s);
+    life.RunUntil(kube::kTestNow + 30s);
     EXPECT_EQ(life.pod.status.phase, c.phase) << c.name;
     EXPECT_FALSE(kube::IsReady(life.pod)) << c.name;
-    EXPECT_EQ(life.Main().state.terminated->finished_at, kTestNow + 30s) << c.name;
+    EXPECT_EQ(life.Main().state.terminated->finished_at, kube::kTestNow + 30s) << c.name;
     EXPECT_EQ(life.Main().state.terminated->exit_code, c.code == "3" ? 3 : 0) << c.name;
     EXPECT_EQ(life.Main().restart_count, 0) << c.name;
   }
@@ -134,30 +134,30 @@ TEST(PodLifecycle, ContainersEndWithTheirCode) {
 TEST(PodLifecycle, RestartsPauseLongerEachTime) {
   PodLife life(Runs("10s", "OnFailure", "1"));
   life.Start();
-  life.RunUntil(kTestNow + 10s);
+  life.RunUntil(kube::kTestNow + 10s);
   EXPECT_EQ(life.Main().restart_count, 1) << "the first restart is immediate";
   EXPECT_TRUE(life.Main().state.running);
   EXPECT_EQ(life.Main().last_state.terminated->exit_code, 1);
-  life.RunUntil(kTestNow + 20s);
+  life.RunUntil(kube::kTestNow + 20s);
   EXPECT_EQ(life.Main().state.waiting->reason, "CrashLoopBackOff");
   EXPECT_EQ(life.Main().state.waiting->message,
             "back-off 10s restarting failed container=main pod=p_default(uid-p)");
   EXPECT_FALSE(kube::IsReady(life.pod));
   EXPECT_EQ(life.pod.status.phase, "Running");
-  life.RunUntil(kTestNow + 30s);
+  life.RunUntil(kube::kTestNow + 30s);
   EXPECT_EQ(life.Main().restart_count, 2);
   EXPECT_TRUE(kube::IsReady(life.pod));
-  life.RunUntil(kTestNow + 40s);  // ends again, pauses for 20 s
-  life.RunUntil(kTestNow + 59s);
+  life.RunUntil(kube::kTestNow + 40s);  // ends again, pauses for 20 s
+  life.RunUntil(kube::kTestNow + 59s);
   EXPECT_EQ(life.Main().restart_count, 2);
-  life.RunUntil(kTestNow + 60s);
+  life.RunUntil(kube::kTestNow + 60s);
   EXPECT_EQ(life.Main().restart_count, 3);
 }
 
 TEST(PodLifecycle, ServicesThatEndWellAreRestartedToo) {
   PodLife life(Runs("10s", "Always", "0"));
   life.Start();
-  life.RunUntil(kTestNow + 10s);
+  life.RunUntil(kube::kTestNow + 10s);
   EXPECT_EQ(life.Main().restart_count, 1);
 }
 
@@ -166,7 +166,7 @@ TEST(PodLifecycle, TheActiveDeadlineFailsThePod) {
   pod.spec.active_deadline_seconds = 45;
   PodLife life(pod);
   life.Start();
-  life.RunUntil(kTestNow + 45s);
+  life.RunUntil(kube::kTestNow + 45s);
   EXPECT_EQ(life.pod.status.phase, "Failed");
   EXPECT_EQ(life.pod.status.reason, "DeadlineExceeded");
 }
@@ -182,7 +182,7 @@ TEST(PodLifecycle, ReadinessGatesHoldReadyBack) {
   open.type = "lb";
   open.status = "True";
   life.pod.status.conditions.push_back(open);
-  life.RunUntil(kTestNow + 1s);
+  life.RunUntil(kube::kTestNow + 1s);
   EXPECT_TRUE(kube::IsReady(life.pod));
   EXPECT_TRUE(kube::IsConditionTrue(life.pod.status.conditions, "lb")) << "not ours to touch";
 }
@@ -193,7 +193,7 @@ TEST(PodLifecycle, ANodeThatIsBackCorrectsWhatWasSaidMeanwhile) {
   for (kube::PodCondition& condition : life.pod.status.conditions) {
     if (condition.type == "Ready") condition.status = "False";
   }
-  life.RunUntil(kTestNow + 1s);
+  life.RunUntil(kube::kTestNow + 1s);
   EXPECT_TRUE(kube::IsReady(life.pod));
 }
 
@@ -213,10 +213,10 @@ TEST(PodLifecycle, PodsStopWithinTheirGrace) {
   for (const Case& c : cases) {
     PodLife life(Runs("", "Always"));
     life.Start();
-    life.pod = GoingSince(life.pod, kTestNow, c.grace);
-    life.RunUntil(kTestNow + c.stops_after - 1ms);
+    life.pod = GoingSince(life.pod, kube::kTestNow, c.grace);
+    life.RunUntil(kube::kTestNow + c.stops_after - 1ms);
     EXPECT_FALSE(life.removed) << c.name;
-    life.RunUntil(kTestNow + c.stops_after);
+    life.RunUntil(kube::kTestNow + c.stops_after);
     EXPECT_TRUE(life.removed) << c.name;
     EXPECT_EQ(life.writes, 0) << c.name;
   }
@@ -226,24 +226,24 @@ TEST(PodLifecycle, PodsThatOthersHoldOnToAreReportedAsEndedFirst) {
   PodLife life(Runs("", "Never"));
   life.Start();
   life.pod.metadata.finalizers = {"somebody/counts"};
-  life.pod = GoingSince(life.pod, kTestNow, 30);
-  const PodStep step = StepTerminating(life.pod, 2s, kTestNow + 2s);
+  life.pod = GoingSince(life.pod, kube::kTestNow, 30);
+  const PodStep step = StepTerminating(life.pod, 2s, kube::kTestNow + 2s);
   EXPECT_TRUE(step.remove);
   EXPECT_EQ(kube::FindString(step.status, {"phase"}), "Failed");
   life.Apply(step.status);
-  life.pod = GoingSince(life.pod, kTestNow, 0);
-  const PodStep after = StepTerminating(life.pod, 2s, kTestNow + 3s);
+  life.pod = GoingSince(life.pod, kube::kTestNow, 0);
+  const PodStep after = StepTerminating(life.pod, 2s, kube::kTestNow + 3s);
   EXPECT_FALSE(after.remove) << "once is enough";
   EXPECT_TRUE(after.status.is_null());
 }
 
 TEST(PodLifecycle, APodMayTakeItsTimeWithinItsGracePeriod) {
-  kube::Pod pod = GoingSince(PodLife(Runs("", "Always")).pod, kTestNow, 30);
+  kube::Pod pod = GoingSince(PodLife(Runs("", "Always")).pod, kube::kTestNow, 30);
   pod.metadata.annotations[kStopDurationAnnotation] = "20s";
-  EXPECT_EQ(StepTerminating(pod, 2s, kTestNow + 19s).next, kTestNow + 20s);
-  EXPECT_TRUE(StepTerminating(pod, 2s, kTestNow + 20s).remove);
+  EXPECT_EQ(StepTerminating(pod, 2s, kube::kTestNow + 19s).next, kube::kTestNow + 20s);
+  EXPECT_TRUE(StepTerminating(pod, 2s, kube::kTestNow + 20s).remove);
   pod.metadata.annotations[kStopDurationAnnotation] = "40s";
-  EXPECT_TRUE(StepTerminating(pod, 2s, kTestNow + 30s).remove);
+  EXPECT_TRUE(StepTerminating(pod, 2s, kube::kTestNow + 30s).remove);
 }
 
 }  // namespace

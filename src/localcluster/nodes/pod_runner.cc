@@ -9,7 +9,7 @@
 namespace koord::localcluster {
 namespace {
 
-Write PatchStatus(const kube::Pod& pod, kube::Json status) {
+kube::Write PatchStatus(const kube::Pod& pod, kube::Json status) {
   return StrategicPatch(kube::kPods, pod.metadata,
                         {{"metadata", {{"uid", pod.metadata.uid}}}, {"status", std::move(status)}},
                         "status");
@@ -27,7 +27,7 @@ std::string HostAddress(const kube::Node& node, const Machine& machine) {
 }  // namespace
 
 PodRunner::PodRunner(ControllerContext& context, Machines& machines, Times times)
-    : Controller("kubelet", context, 64), machines_(machines), times_(times) {
+    : ClusterController("kubelet", context, 64), machines_(machines), times_(times) {
   Watch(informers().pods, [this](const auto& before, const auto& after) {
     if (after != nullptr) return OnPod(*after);
     Forget(*before);
@@ -53,12 +53,12 @@ void PodRunner::Forget(const kube::Pod& pod) {
 }
 
 void PodRunner::Revisit(const std::string& node) {
-  for (const auto& pod : informers().pods.ByIndex(SharedInformers::kByNode, node)) OnPod(*pod);
+  for (const auto& pod : informers().pods.ByIndex(kube::kByNode, node)) OnPod(*pod);
 }
 
-Plan PodRunner::Decide(const std::string& key) {
+kube::Plan PodRunner::Decide(const std::string& key) {
   moving_.erase(key);
-  const auto pod = informers().pods.Get(ParseKey(key));
+  const auto pod = informers().pods.Get(kube::ParseKey(key));
   if (pod == nullptr || !kube::IsAssigned(*pod)) return {};
   Machine* machine = machines_.Find(pod->spec.node_name);
   if (machine == nullptr || machine->failed) return {};
@@ -72,16 +72,16 @@ Plan PodRunner::Decide(const std::string& key) {
   return Carry(*pod, StepRunning(*pod, Now()));
 }
 
-Plan PodRunner::Carry(const kube::Pod& pod, PodStep step) {
-  Plan plan;
+kube::Plan PodRunner::Carry(const kube::Pod& pod, PodStep step) {
+  kube::Plan plan;
   if (!step.status.is_null()) plan.Add(PatchStatus(pod, std::move(step.status)));
   if (step.remove) plan.Add(DeleteNow(kube::kPods, pod.metadata));
   if (step.next) plan.AgainWithin(*step.next - Now());
   return plan;
 }
 
-Plan PodRunner::DecideStart(const std::string& key, const kube::Pod& pod, Machine& machine) {
-  Plan plan;
+kube::Plan PodRunner::DecideStart(const std::string& key, const kube::Pod& pod, Machine& machine) {
+  kube::Plan plan;
   const SteadyTime now = context().clock().Steady();
   const SteadyTime due = assigned_.emplace(pod.metadata.uid, now).first->second + times_.start;
   if (now < due) {
@@ -105,8 +105,8 @@ Plan PodRunner::DecideStart(const std::string& key, const kube::Pod& pod, Machin
   return plan;
 }
 
-void PodRunner::OnRefused(const std::string& key, const Write&, const Status&) {
-  const auto pod = informers().pods.Get(ParseKey(key));
+void PodRunner::OnRefused(const std::string& key, const kube::Write&, const Status&) {
+  const auto pod = informers().pods.Get(kube::ParseKey(key));
   if (pod != nullptr && !pod->status.start_time) Forget(*pod);
 }
 

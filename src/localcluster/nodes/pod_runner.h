@@ -3,15 +3,15 @@
 #include <set>
 #include <string>
 
+#include "localcluster/informers/cluster_controller.h"
 #include "localcluster/nodes/machines.h"
 #include "localcluster/nodes/pod_lifecycle.h"
-#include "localcluster/shared/controller.h"
 
 namespace koord::localcluster {
 
 // The kubelets of all simulated machines: starts the pods that are assigned to them, lets them end,
 // restarts and stops them.
-class PodRunner final : public Controller {
+class PodRunner final : public ClusterController {
  public:
   struct Times {
     Duration start = std::chrono::milliseconds(500);  // from assignment to running
@@ -26,13 +26,13 @@ class PodRunner final : public Controller {
   bool settled() const { return idle() && moving_.empty(); }
 
  private:
-  Plan Decide(const std::string& key) override;
-  void OnRefused(const std::string& key, const Write& write, const Status& status) override;
+  kube::Plan Decide(const std::string& key) override;
+  void OnRefused(const std::string& key, const kube::Write& write, const Status& status) override;
 
   void OnPod(const kube::Pod& pod);
   void Forget(const kube::Pod& pod);
-  Plan DecideStart(const std::string& key, const kube::Pod& pod, Machine& machine);
-  Plan Carry(const kube::Pod& pod, PodStep step);
+  kube::Plan DecideStart(const std::string& key, const kube::Pod& pod, Machine& machine);
+  kube::Plan Carry(const kube::Pod& pod, PodStep step);
 
   Machines& machines_;
   const Times times_;

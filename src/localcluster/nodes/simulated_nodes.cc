@@ -13,7 +13,6 @@ SimulatedNodes::SimulatedNodes(ControllerContext& context, kube::Client& reports
       adopt_(options.adopt),
       agents_(options.agents),
       machines_(options.nodes),
-      planned_(machines_.Names()),
       registrar_(context, machines_, options.make_node_metrics),
       runner_(context, machines_, options.times),
       heartbeats_(reports, context.informers, machines_, options.seed) {}
@@ -29,7 +28,9 @@ void SimulatedNodes::Start() {
   }));
   context_.informers.WhenSynced(scope_.Wrap([this] {
     RemoveUnplanned();
-    for (const std::string& name : planned_) registrar_.Register(name);
+    for (const auto& [name, machine] : machines_.all()) {
+      if (machine.plan()) registrar_.Register(name);
+    }
   }));
 }
 

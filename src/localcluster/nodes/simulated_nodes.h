@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "base/scope.h"
+#include "localcluster/informers/cluster_controller.h"
 #include "localcluster/nodes/machines.h"
 #include "localcluster/nodes/node_agents.h"
 #include "localcluster/nodes/node_heartbeats.h"
 #include "localcluster/nodes/node_registrar.h"
 #include "localcluster/nodes/node_shape.h"
 #include "localcluster/nodes/pod_runner.h"
-#include "localcluster/shared/controller.h"
 
 namespace koord::localcluster {
 
@@ -34,8 +34,8 @@ class SimulatedNodes {
   SimulatedNodes(ControllerContext& context, kube::Client& reports, SimulatedNodesOptions options);
 
   void Start();
-  // All planned nodes are registered.
-  bool ready() { return registrar_.complete(); }
+  // All planned nodes have been registered and Ready; what happens to them later is another matter.
+  bool ready() { return ready_ = ready_ || registrar_.complete(); }
   // Nothing but heart-beats is under way: no pod is about to start or stop.
   bool idle() const { return registrar_.idle() && runner_.settled(); }
 
@@ -52,10 +52,10 @@ class SimulatedNodes {
   const bool adopt_;
   NodeAgents* const agents_;
   Machines machines_;
-  std::vector<std::string> planned_;
   NodeRegistrar registrar_;
   PodRunner runner_;
   NodeHeartbeats heartbeats_;
+  bool ready_ = false;
   Scope scope_;
 };
 

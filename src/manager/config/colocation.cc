@@ -60,9 +60,11 @@ NodeColocation ColocationOf(const ColocationConfig& config, const kube::Node& no
 StrategySources ColocationSourcesOf(const ColocationConfig& config, const kube::Node& node) {
   StrategySources sources;
   AddSources(sources, DefaultColocationStrategy(), "default");
-  AddSources(sources, config.given, std::string(kColocationConfig));
+  AddSources(sources, config.given, fmt::format("{}, cluster", kColocationConfig));
   if (const ColocationConfig::Entry* entry = config.Match(node.metadata.labels)) {
-    AddSources(sources, entry->given, fmt::format("{} {}", kColocationConfig, entry->path));
+    const std::string name = entry->name.empty() ? "" : fmt::format(" \"{}\"", entry->name);
+    AddSources(sources, entry->given,
+               fmt::format("{}, {}{}", kColocationConfig, entry->path, name));
   }
   if (const auto own = OwnStrategyOf(node)) {
     AddSources(sources, *own, fmt::format("annotation {}", api::kAnnotationColocationStrategy));

@@ -19,8 +19,9 @@ struct NodeColocation {
 // takes part, but not the other way round.
 NodeColocation ColocationOf(const ColocationConfig& config, const kube::Node& node);
 
-// Where each member of the node's strategy comes from: "colocation-config nodeConfigs[0]", "label
-// node.koordinator.sh/cpu-reclaim-ratio", "default", ... by the member's name.
+// Where each member of the node's strategy comes from, by the member's name: "default",
+// "colocation-config, cluster", "colocation-config, nodeConfigs[0] "pool-a"", "annotation ...",
+// "label node.koordinator.sh/cpu-reclaim-ratio".
 using StrategySources = std::map<std::string, std::string, std::less<>>;
 StrategySources ColocationSourcesOf(const ColocationConfig& config, const kube::Node& node);
 

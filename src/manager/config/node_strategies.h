@@ -128,10 +128,10 @@ StrategyTable<S> MakeTable(const S& defaults, Document document,
 
 template <class S>
 struct koord::kube::Codec<koord::manager::NodeEntry<S>> {
-  static Status Read(const Json& in, koord::manager::NodeEntry<S>& out) {
+  static Status Read(JsonView in, koord::manager::NodeEntry<S>& out) {
     RETURN_IF_ERROR(codec_internal::ReadDescribed(in, out));
     S::Fields(out.strategy, [&](std::string_view member, auto&&) {
-      out.says_something |= in.get_object().contains(member);
+      out.says_something |= in.if_object()->contains(member);
     });
     return absl::OkStatus();
   }

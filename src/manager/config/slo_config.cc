@@ -40,9 +40,9 @@ class Parser {
     parsed_.config = old_;
     SloConfig& config = parsed_.config;
     ParseColocation(config);
-    Nested(kThreshold, DefaultThresholdStrategy(), config.threshold);
+    Nested(kThreshold, api::DefaultThresholdStrategy(), config.threshold);
     Nested(kResourceQos, api::ResourceQosStrategy(), config.resource_qos);
-    Nested(kCpuBurst, DefaultCpuBurstStrategy(), config.cpu_burst);
+    Nested(kCpuBurst, api::DefaultCpuBurstStrategy(), config.cpu_burst);
     Nested(kSystem, api::SystemStrategy(), config.system);
     ParseHostApplications(config.host_applications);
     Inline(kCpuNormalization, CpuNormalizationStrategy{.enable = false}, config.cpu_normalization);

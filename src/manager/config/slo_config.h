@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/default_strategies.h"
 #include "manager/config/node_strategies.h"
 #include "manager/config/strategies.h"
 
@@ -39,9 +40,9 @@ struct SloConfig {
   // What is in force is not what the ConfigMap says, or there is none.
   bool colocation_in_doubt = false;
   StrategyTable<api::ResourceThresholdStrategy> threshold =
-      DefaultTable(DefaultThresholdStrategy());
+      DefaultTable(api::DefaultThresholdStrategy());
   StrategyTable<api::ResourceQosStrategy> resource_qos;
-  StrategyTable<api::CpuBurstStrategy> cpu_burst = DefaultTable(DefaultCpuBurstStrategy());
+  StrategyTable<api::CpuBurstStrategy> cpu_burst = DefaultTable(api::DefaultCpuBurstStrategy());
   StrategyTable<api::SystemStrategy> system;
   StrategyTable<HostApplications> host_applications;
   std::optional<StrategyTable<CpuNormalizationStrategy>> cpu_normalization;

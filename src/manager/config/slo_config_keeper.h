@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/scope.h"
-#include "kube/client/event_recorder.h"
-#include "kube/client/informer.h"
+#include "kube/events/event_recorder.h"
+#include "kube/informer/informer.h"
 #include "kube/objects/config.h"
 #include "manager/config/slo_config.h"
 

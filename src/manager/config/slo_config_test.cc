@@ -222,7 +222,7 @@ TEST(SloConfig, BadContentNamesKeyAndPathAndChangesNothing) {
   EXPECT_EQ(after.config.threshold.cluster.cpu_suppress_threshold_percent, 60);
   EXPECT_EQ(after.config.cpu_normalization->cluster.enable, true);
   EXPECT_EQ(after.config.amplification->cluster.enable, true);
-  EXPECT_EQ(after.config.cpu_burst.cluster, DefaultCpuBurstStrategy());
+  EXPECT_EQ(after.config.cpu_burst.cluster, api::DefaultCpuBurstStrategy());
 }
 
 TEST(SloConfig, APartThatIsWrongLeavesTheOthersAlone) {
@@ -243,7 +243,7 @@ TEST(SloConfig, AColocationThatMakesNoSenseIsRefused) {
   for (const Case& each : std::initializer_list<Case>{
            {R"({"degradeTimeMinutes":0})", "degradeTimeMinutes: must be at least 1, found 0"},
            {R"({"resourceDiffThreshold":0})",
-            "resourceDiffThreshold: must be more than 0, found 0"},
+            "resourceDiffThreshold: must be more than 0 and at most 1, found 0"},
            {R"({"midCPUThresholdPercent":101})",
             "midCPUThresholdPercent: must be between 0 and 100, found 101"},
            {R"({"metricMemoryCollectPolicy":""})", "metricMemoryCollectPolicy: must not be empty"},
@@ -294,8 +294,8 @@ TEST(Colocation, AnnotationAndLabelsOfANodeCountMost) {
   EXPECT_EQ(colocation.strategy.degrade_time_minutes, 30);
 
   const StrategySources sources = ColocationSourcesOf(*config.colocation, node);
-  EXPECT_EQ(sources.at("enable"), "colocation-config");
-  EXPECT_EQ(sources.at("cpuReclaimThresholdPercent"), "colocation-config nodeConfigs[0]");
+  EXPECT_EQ(sources.at("enable"), "colocation-config, cluster");
+  EXPECT_EQ(sources.at("cpuReclaimThresholdPercent"), "colocation-config, nodeConfigs[0]");
   EXPECT_EQ(sources.at("memoryReclaimThresholdPercent"),
             "label node.koordinator.sh/memory-reclaim-ratio");
   EXPECT_EQ(sources.at("degradeTimeMinutes"), "annotation node.koordinator.sh/colocation-strategy");

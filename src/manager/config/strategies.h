@@ -73,14 +73,21 @@ struct ColocationStrategy {
 };
 
 ColocationStrategy DefaultColocationStrategy();
+// What the strategy says, or else its default.
+int64_t ValueOrDefault(const ColocationStrategy& strategy,
+                       std::optional<int64_t> ColocationStrategy::*member);
 // What would make no sense at run time; the error names the member.
 Status Validate(const ColocationStrategy& strategy);
 // How old a NodeMetric may be.
 Duration DegradeTime(const ColocationStrategy& strategy);
-// How long a small difference may wait.
+// How long a small difference may wait, and how small it has to be, as a part of what there is.
 Duration UpdateTimeThreshold(const ColocationStrategy& strategy);
+double DiffThreshold(const ColocationStrategy& strategy);
 
-// By how much CPUs of one model are worth more than those that requests are stated in.
+// By how much CPUs of one model are worth more than those that requests are stated in: nothing
+// beyond these bounds is believed.
+inline constexpr double kLeastCpuRatio = 1.0;
+inline constexpr double kMostCpuRatio = 5.0;
 struct CpuModelRatios {
   std::optional<double> base_ratio;
   std::optional<double> hyper_thread_enabled_ratio;
@@ -126,9 +133,6 @@ struct HostApplications {
   static void Fields(auto& self, auto&& field) { field("applications", self.applications); }
   bool operator==(const HostApplications&) const = default;
 };
-
-api::ResourceThresholdStrategy DefaultThresholdStrategy();
-api::CpuBurstStrategy DefaultCpuBurstStrategy();
 
 }  // namespace koord::manager
 

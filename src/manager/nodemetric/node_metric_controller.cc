@@ -20,7 +20,8 @@ api::NodeMetricSpec NodeMetricSpecOf(const ColocationConfig& config, const kube:
 }
 
 NodeMetricController::NodeMetricController(ManagerContext& context, metrics::Registry& registry)
-    : CompanionController(context, context.informers.node_metrics, api::kNodeMetrics,
+    : CompanionController("nodemetric-controller", context, context.informers.node_metrics,
+                          api::kNodeMetrics,
                           registry.AddCounters("slo_controller_nodemetric_reconcile_count",
                                                "the count of reconciliations of NodeMetrics",
                                                {"status", "reason"})),
@@ -30,7 +31,7 @@ NodeMetricController::NodeMetricController(ManagerContext& context, metrics::Reg
 
 std::optional<api::NodeMetricSpec> NodeMetricController::SpecFor(const kube::Node& node,
                                                                  const api::NodeMetric* current) {
-  const SloConfig* config = context().config.config();
+  const SloConfig* config = this->config();
   const bool readable = config != nullptr && config->colocation;
   parses_.With({readable ? "succeeded" : "failed", "getNodeMetricCollectPolicy"}).Increment();
   if (!readable) return std::nullopt;

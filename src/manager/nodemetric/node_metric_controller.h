@@ -1,7 +1,7 @@
 #pragma once
 #include "api/node_metric.h"
-#include "manager/cluster/companion_controller.h"
 #include "manager/config/colocation.h"
+#include "manager/controller/companion_controller.h"
 
 namespace koord::manager {
 

@@ -10,14 +10,16 @@
 namespace koord::manager {
 
 struct ExplainedTerm {
-  std::string name;     // as in the formula
-  std::string value;    // "35", "42G"
-  std::string meaning;  // in a user's words
-  std::string setting;  // the member of the configuration behind it; empty: there is none
+  std::string name;      // as in the formula
+  std::string value;     // in the explanation's unit: "35", "111.76"
+  std::string quantity;  // exactly: "35", "120G"; empty: it is no amount
+  std::string meaning;   // in a user's words
+  std::string setting;   // the member of the configuration behind it; empty: there is none
 
   static void Fields(auto& self, auto&& field) {
     field("name", self.name);
     field("value", self.value);
+    field("quantity", self.quantity);
     field("meaning", self.meaning);
     field("setting", self.setting);
   }
@@ -27,7 +29,7 @@ struct ExplainedTerm {
 struct ExplainedSetting {
   std::string member;  // "cpuReclaimThresholdPercent"
   std::string value;   // "65"
-  std::string source;  // "colocation-config nodeConfigs[0]", "default", ...
+  std::string source;  // "colocation-config, nodeConfigs[0]", "default", ...
 
   static void Fields(auto& self, auto&& field) {
     field("member", self.member);
@@ -40,18 +42,23 @@ struct ExplainedSetting {
 struct ResourceExplanation {
   std::string node;
   std::string resource;
+  std::string unit;             // of all amounts: "cores", "GiB"
   std::string nothing_because;  // why nothing is offered; empty: the formula holds
   std::string next_step;        // what to do about that
   std::string formula;          // "batch-cpu = capacity - margin - ..."
   std::string calculation;      // the same with its numbers: "100 - 35 - ..."
   std::vector<ExplainedTerm> terms;
   std::vector<ExplainedSetting> settings;
-  std::string result;     // of the formula
-  std::string published;  // on the node now; empty: nothing is
+  std::string result;                // of the formula, as the resource counts: "47k"
+  std::string published;             // on the node now, likewise; empty: nothing is
+  std::string result_in_unit;        // "47"
+  std::string published_in_unit;     // "48"
+  std::vector<std::string> remarks;  // what else is to be known, a sentence each
 
   static void Fields(auto& self, auto&& field) {
     field("node", self.node);
     field("resource", self.resource);
+    field("unit", self.unit);
     field("nothingBecause", self.nothing_because);
     field("nextStep", self.next_step);
     field("formula", self.formula);
@@ -60,6 +67,9 @@ struct ResourceExplanation {
     field("settings", self.settings);
     field("result", self.result);
     field("published", self.published);
+    field("resultInUnit", self.result_in_unit);
+    field("publishedInUnit", self.published_in_unit);
+    field("remarks", self.remarks);
   }
   bool operator==(const ResourceExplanation&) const = default;
 };

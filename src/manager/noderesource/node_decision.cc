@@ -123,8 +123,4 @@ NodeDecision DecideNode(const NodeFacts& facts, const SloConfig& config,
   return Decider(facts, config, options).Decide();
 }
 
-double DiffThreshold(const ColocationStrategy& strategy) {
-  return strategy.resource_diff_threshold.value_or(0.1);
-}
-
 }  // namespace koord::manager

@@ -62,7 +62,4 @@ struct NodeDecision {
 NodeDecision DecideNode(const NodeFacts& facts, const SloConfig& config,
                         const NodeResourceOptions& options);
 
-// The co-location strategy's share by which an amount must differ to be written at once.
-double DiffThreshold(const ColocationStrategy& strategy);
-
 }  // namespace koord::manager

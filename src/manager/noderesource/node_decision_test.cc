@@ -33,7 +33,7 @@ struct World {
     const NodeDecision decision = Decide();
     for (const auto& [name, amount] : decision.plan.resources) {
       if (!amount) continue;
-      node.status.allocatable[name] = node.status.capacity[name] = *amount;
+      node.status.allocatable.Mutable()[name] = node.status.capacity.Mutable()[name] = *amount;
     }
     for (const auto& [key, value] : decision.plan.annotations) {
       if (value) node.metadata.annotations[key] = *value;
@@ -73,7 +73,7 @@ TEST(NodeDecision, SmallDifferencesWaitUntilTheyAreDue) {
 TEST(NodeDecision, WithoutCoLocationItsResourcesGo) {
   World world;
   world.Apply();
-  world.node.status.allocatable.emplace("nvidia.com/gpu", Quantity(1));
+  world.node.status.allocatable.Mutable().emplace("nvidia.com/gpu", Quantity(1));
   world.config = ConfigOf({});
   EXPECT_EQ(kube::Serialize(world.Patch()),
             R"({"metadata":{"annotations":{"node.koordinator.sh/originExtendedAllocatable":)"
@@ -113,6 +113,36 @@ TEST(NodeDecision, NormalizationAndAmplificationWorkWhereTheyAreSwitchedOn) {
       << "the ratio of CPUs stays, the amplification goes";
 }
 
+TEST(NodeDecision, WhatWasReportedComesBackWhenAmplificationEnds) {
+  World world{.config = ConfigOf({})};
+  world.node = NodeOf("15", "8Gi");
+  world.node.metadata.annotations = {
+      {"node.koordinator.sh/resource-amplification-ratio", "{\"cpu\":1.50}"},
+      {"node.koordinator.sh/raw-allocatable", R"({"cpu":"10","memory":"8Gi"})"}};
+  const kube::Json patch = world.Patch(false);
+  EXPECT_EQ(
+      kube::Serialize(patch),
+      R"({"metadata":{"annotations":{"node.koordinator.sh/resource-amplification-ratio":null,)"
+      R"("node.koordinator.sh/raw-allocatable":null}},"status":{"allocatable":{"cpu":"10"}}})");
+  EXPECT_TRUE(IsPatchOfStatus(patch));
+  // Somebody has removed the ratio, and nobody has written the status since.
+  world.node.metadata.annotations.erase("node.koordinator.sh/resource-amplification-ratio");
+  EXPECT_EQ(kube::Serialize(world.Patch(false)),
+            R"({"metadata":{"annotations":{"node.koordinator.sh/raw-allocatable":null}},)"
+            R"("status":{"allocatable":{"cpu":"10"}}})");
+  world.node.metadata.annotations = {{"node.koordinator.sh/raw-allocatable", "x"}};
+  EXPECT_EQ(kube::Serialize(world.Patch(false)), "{}");
+}
+
+TEST(NodeDecision, ARatioIsWrittenWithTheStatusThatItAmplifies) {
+  World world{.config = ConfigOf({{"resource-amplification-config",
+                                   R"({"enable":true,"resourceAmplificationRatio":{"cpu":2}})"}})};
+  world.node.metadata.annotations = {
+      {"node.koordinator.sh/resource-amplification-ratio", "{\"cpu\":1.50}"}};
+  EXPECT_TRUE(IsPatchOfStatus(world.Patch(false)));
+  EXPECT_FALSE(IsPatchOfStatus(*kube::ParseJson(R"({"metadata":{"labels":{"a":"b"}}})")));
+}
+
 TEST(NodeDecision, PluginsThatAreSwitchedOffTouchNothing) {
   World world;
   world.options = {.mid = false,
@@ -145,7 +175,7 @@ TEST(NodeDecision, ANodeThatReportsNoResourcesIsLeftAlone) {
 TEST(NodeDecision, WhatIsThereOnOneSideOnlyDiffers) {
   const auto status_sync = [](std::optional<int64_t> before, std::optional<int64_t> after) {
     kube::Node node = NodeOf("1", "1");
-    if (before) node.status.allocatable.emplace("r", Quantity(*before));
+    if (before) node.status.allocatable.Mutable().emplace("r", Quantity(*before));
     NodePlan plan;
     plan.resources.emplace("r", after ? std::optional(Quantity(*after)) : std::nullopt);
     return DecideSync(node, plan, 0.1, false).status;

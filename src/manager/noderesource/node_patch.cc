@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/keys.h"
+#include "api/node_annotations.h"
 #include "manager/noderesource/common/cpu_memory.h"
 #include "manager/noderesource/cpu_normalization/cpu_normalization.h"
 
@@ -62,12 +63,33 @@ void PatchAmounts(Json& patch, std::string_view list, const kube::ResourceList& 
   }
 }
 
+// The ratio goes, and what was reported comes back. Nobody else may ever report again.
+void PatchEndOfAmplification(Json& patch, const kube::Node& node, const NodePlan& plan) {
+  const auto ratio = plan.annotations.find(std::string(api::kAnnotationResourceAmplificationRatio));
+  if (ratio == plan.annotations.end() || ratio->second) return;
+  const auto raw = api::RawAllocatableOf(node.metadata.annotations);
+  if (!raw.ok() || !*raw) return;
+  kube::At(patch, {"metadata", "annotations", api::kAnnotationRawAllocatable}) = nullptr;
+  for (const auto& [name, amount] : **raw) {
+    const auto it = node.status.allocatable.find(name);
+    // What is not more was not amplified, but reported since.
+    if (it == node.status.allocatable.end() || it->second <= amount) continue;
+    kube::At(patch, {"status", "allocatable", name}) = amount.ToString();
+  }
+}
+
+bool IsAmplifiedForNothing(const kube::Node& node, const NodePlan& plan) {
+  const auto ratio = plan.annotations.find(std::string(api::kAnnotationResourceAmplificationRatio));
+  return ratio != plan.annotations.end() && !ratio->second &&
+         node.metadata.annotations.contains(api::kAnnotationRawAllocatable);
+}
+
 }  // namespace
 
 NodeSync DecideSync(const kube::Node& node, const NodePlan& plan, double diff_threshold, bool due) {
   if (node.status.allocatable.empty() || node.status.capacity.empty()) return {};
   return {.status = due || HasResourceDifference(node, plan, diff_threshold),
-          .meta = HasMetaDifference(node, plan)};
+          .meta = HasMetaDifference(node, plan) || IsAmplifiedForNothing(node, plan)};
 }
 
 Json NodePatch(const kube::Node& node, const NodePlan& plan, const NodeSync& sync) {
@@ -84,7 +106,14 @@ Json NodePatch(const kube::Node& node, const NodePlan& plan, const NodeSync& syn
     PatchAmounts(patch, "capacity", node.status.capacity, plan.resources);
     PatchAmounts(patch, "allocatable", node.status.allocatable, plan.resources);
   }
+  PatchEndOfAmplification(patch, node, plan);
   return patch;
+}
+
+bool IsPatchOfStatus(const Json& patch) {
+  return kube::Find(patch, {"status"}) != nullptr ||
+         kube::Find(patch, {"metadata", "annotations",
+                            api::kAnnotationResourceAmplificationRatio}) != nullptr;
 }
 
 }  // namespace koord::manager

@@ -17,7 +17,11 @@ struct NodeSync {
 NodeSync DecideSync(const kube::Node& node, const NodePlan& plan, double diff_threshold, bool due);
 
 // The smallest merge patch that does it, of the node's status if that is to be written; `{}` if the
-// node is as it should be.
+// node is as it should be. Where amplification ends, what the kubelet reported is put back.
 kube::Json NodePatch(const kube::Node& node, const NodePlan& plan, const NodeSync& sync);
+
+// Whether the patch has to be made of the node's status. What amplifies the status (the webhook)
+// only sees those: a ratio that changes would otherwise wait for the kubelet's next report.
+bool IsPatchOfStatus(const kube::Json& patch);
 
 }  // namespace koord::manager

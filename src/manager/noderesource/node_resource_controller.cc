@@ -6,7 +6,7 @@
 #include "api/keys.h"
 #include "api/resources.h"
 #include "base/log.h"
-#include "kube/api_error.h"
+#include "kube/controller/indexes.h"
 #include "kube/resources.h"
 
 namespace koord::manager {
@@ -15,6 +15,7 @@ namespace {
 using kube::Json;
 namespace json = kube::json;
 
+constexpr char kName[] = "noderesource-controller";
 // Four amounts a node; beyond that nodes share a series.
 constexpr size_t kMostAmounts = 100'000;
 
@@ -71,10 +72,9 @@ Json ZonesPatch(const api::NodeResourceTopology& topology,
 
 NodeResourceController::NodeResourceController(ManagerContext& context, NodeResourceOptions options,
                                                metrics::Registry& registry)
-    : NodeController(context),
+    : NodeController(kName, context),
       options_(options),
-      node_writes_(context.clock()),
-      topology_writes_(context.clock()),
+      problems_(context.recorders.For(kName)),
       counts_(registry.AddCounters("slo_controller_node_resource_reconcile_count",
                                    "the count of reconciliations of node resources",
                                    {"status", "reason"})),
@@ -104,28 +104,20 @@ NodeResourceController::NodeResourceController(ManagerContext& context, NodeReso
 }
 
 NodeFacts NodeResourceController::FactsOf(const kube::Node& node) const {
-  const ManagerInformers& informers = context().informers;
   const kube::ObjectKey key{"", node.metadata.name};
   return {.node = node,
-          .pods = informers.pods.ByIndex(ManagerInformers::kByNode, node.metadata.name),
-          .metric = informers.node_metrics.Get(key).get(),
-          .topology = informers.topologies.Get(key).get(),
-          .device = informers.devices.Get(key).get(),
-          .now = context().clock().Now()};
-}
-
-std::optional<NodeDecision> NodeResourceController::Decide(const std::string& name) {
-  const auto node = informers().nodes.Get({"", name});
-  const SloConfig* config = context().config.config();
-  if (node == nullptr || config == nullptr || !config->colocation) return std::nullopt;
-  return DecideNode(FactsOf(*node), *config, options_);
+          .pods = informers().pods.ByIndex(kube::kByNode, node.metadata.name),
+          .metric = informers().node_metrics.Get(key).get(),
+          .topology = informers().topologies.Get(key).get(),
+          .device = informers().devices.Get(key).get(),
+          .now = Now()};
 }
 
 StatusOr<ResourceExplanation> NodeResourceController::Explain(const std::string& name,
                                                               std::string_view resource) {
   const auto node = informers().nodes.Get({"", name});
   if (node == nullptr) return NotFound("cannot find node {}", name);
-  const SloConfig* config = context().config.config();
+  const SloConfig* config = this->config();
   if (config == nullptr || !config->colocation) {
     return FailedPrecondition(
         "there is no readable colocation-config; the events of the ConfigMap say what is wrong "
@@ -135,106 +127,106 @@ StatusOr<ResourceExplanation> NodeResourceController::Explain(const std::string&
   return ExplainResource(FactsOf(*node), *config, options_, resource);
 }
 
-void NodeResourceController::Reconcile(const std::string& name, kube::WorkQueue::Finish done) {
-  const kube::ObjectKey key{"", name};
-  const auto round = std::make_shared<Round>();
-  round->name = name;
-  round->node = informers().nodes.Get(key);
-  round->topology = informers().topologies.Get(key);
-  round->done = std::move(done);
-  if (round->node == nullptr) {
+kube::Plan NodeResourceController::Decide(const std::string& name) {
+  const auto node = informers().nodes.Get({"", name});
+  if (node == nullptr) {
     Forget(name);
     Count(false, "reconcileNodeNotFound");
-    return round->done(true);
+    return {};
   }
-  if (const auto wait = AwaitOwnWrites(*round)) {
-    EnqueueAfter(name, *wait);
-    return round->done(true);
-  }
-  auto decision = Decide(name);
-  if (!decision) return round->done(true);
-  round->decision = *std::move(decision);
-  for (const NodeDecision::Failure& failure : round->decision.failures) {
+  const SloConfig* config = this->config();
+  if (config == nullptr || !config->colocation) return {};
+  const NodeDecision decision = DecideNode(FactsOf(*node), *config, options_);
+  for (const NodeDecision::Failure& failure : decision.failures) {
     plugins_.With({failure.plugin, "failed", "ResourceCalculate"}).Increment();
-    LOG_V(4, "Could not decide about a node's resources", {"node", name},
-          {"plugin", failure.plugin}, {"err", failure.why});
   }
-  Measure(*round);
-  ComeBackWhenStale(*round);
-  WriteZones(round);
+  problems_.Set(*node, decision.failures);
+  Measure(name, decision);
+  return PlanFor(*node, decision);
 }
 
-std::optional<Duration> NodeResourceController::AwaitOwnWrites(const Round& round) {
-  const auto version = [](const auto& object) {
-    return object != nullptr ? std::string_view(object->metadata.resource_version) : "";
-  };
-  if (const auto wait = node_writes_.Wait(round.name, version(round.node))) return wait;
-  return topology_writes_.Wait(round.name, version(round.topology));
+kube::Plan NodeResourceController::PlanFor(const kube::Node& node, const NodeDecision& decision) {
+  const std::string& name = node.metadata.name;
+  kube::Plan plan;
+  plan.Add(WriteZones(informers().topologies.Get({"", name}).get(), decision));
+  plan.Add(WriteNode(node, decision));
+  // What a node lends rests on its last report; when that is too old, nobody else tells us.
+  plan.again = UntilStale(name, decision);
+  return plan;
 }
 
-void NodeResourceController::WriteZones(const RoundPtr& round) {
-  if (!round->decision.zones) return WriteNode(round);
-  context().client.Patch(api::kNodeResourceTopologies, {"", round->name}, kube::PatchType::kJson,
-                         ZonesPatch(*round->topology, *round->decision.zones), {},
-                         scope().Wrap([this, round](StatusOr<Json> answer) {
-                           Count(answer.ok(), "updateNodeResourceTopology");
-                           if (answer.ok()) topology_writes_.Remember(round->name, *answer);
-                           round->failed |= !answer.ok() && !kube::IsNotFound(answer.status());
-                           WriteNode(round);
-                         }));
+std::optional<kube::Write> NodeResourceController::WriteZones(
+    const api::NodeResourceTopology* topology, const NodeDecision& decision) {
+  if (!decision.zones) return std::nullopt;
+  kube::Write write = JsonPatch(api::kNodeResourceTopologies, topology->metadata,
+                                ZonesPatch(*topology, *decision.zones));
+  write.independent = true;
+  return write;
 }
 
-void NodeResourceController::WriteNode(const RoundPtr& round) {
-  const ColocationStrategy& strategy = round->decision.colocation.strategy;
-  const auto synced = synced_.find(round->name);
-  const SteadyTime now = context().clock().Steady();
+std::optional<kube::Write> NodeResourceController::WriteNode(const kube::Node& node,
+                                                             const NodeDecision& decision) {
+  const std::string& name = node.metadata.name;
+  const ColocationStrategy& strategy = decision.colocation.strategy;
+  const auto synced = synced_.find(name);
+  const SteadyTime now = clock().Steady();
   const bool due = synced == synced_.end() || now - synced->second > UpdateTimeThreshold(strategy);
-  const NodeSync sync =
-      DecideSync(*round->node, round->decision.plan, DiffThreshold(strategy), due);
-  Json patch = NodePatch(*round->node, round->decision.plan, sync);
-  if (patch.as_object().empty()) return Finish(round, sync.status);
-  const bool has_status = patch.as_object().contains("status");
+  const NodeSync sync = DecideSync(node, decision.plan, DiffThreshold(strategy), due);
+  Json patch = NodePatch(node, decision.plan, sync);
+  syncing_.erase(name);
+  if (patch.as_object().empty()) {
+    if (sync.status) synced_[name] = now;
+    return std::nullopt;
+  }
+  if (sync.status) syncing_.insert(name);
+  const bool has_status = IsPatchOfStatus(patch);
   // Not onto another node of the same name.
-  kube::At(patch, {"metadata", "uid"}) = round->node->metadata.uid;
-  context().client.Patch(kube::kNodes, {"", round->name}, kube::PatchType::kMerge, patch,
-                         {.subresource = has_status ? "status" : ""},
-                         scope().Wrap([this, round, sync, has_status](StatusOr<Json> answer) {
-                           Count(answer.ok(), has_status ? "updateNodeStatus" : "patchNodeMeta");
-                           const bool gone = kube::IsNotFound(answer.status());
-                           if (answer.ok()) node_writes_.Remember(round->name, *answer);
-                           if (!answer.ok() && !gone) {
-                             round->failed = true;
-                             LOG_WARNING("Could not write a node's resources",
-                                         {"node", round->name}, {"err", answer.status()});
-                           }
-                           Finish(round, sync.status && answer.ok());
-                         }));
+  kube::At(patch, {"metadata", "uid"}) = node.metadata.uid;
+  kube::Write write = MergePatch(kube::kNodes, node.metadata, std::move(patch));
+  if (has_status) write.subresource = "status";
+  return write;
 }
 
-void NodeResourceController::Finish(const RoundPtr& round, bool synced) {
-  if (synced) synced_[round->name] = context().clock().Steady();
-  round->done(!round->failed);
+void NodeResourceController::OnWritten(const std::string& name, const kube::Write& write,
+                                       const Json& answer) {
+  const bool is_gone = answer.is_null();
+  CountWrite(write, !is_gone);
+  if (write.resource != kube::kNodes) return;
+  if (syncing_.erase(name) > 0 && !is_gone) synced_[name] = clock().Steady();
 }
 
-// What a node lends rests on its last report; when that is too old, nobody else tells us.
-void NodeResourceController::ComeBackWhenStale(const Round& round) {
-  if (!round.decision.batch && !round.decision.mid) return;
-  const auto metric = informers().node_metrics.Get({"", round.name});
-  if (metric == nullptr || !metric->status.update_time) return;
-  const Duration left = *metric->status.update_time +
-                        DegradeTime(round.decision.colocation.strategy) - context().clock().Now();
-  if (left >= Duration::zero()) EnqueueAfter(round.name, left + 1ms);
+void NodeResourceController::OnRefused(const std::string& name, const kube::Write& write,
+                                       const Status& status) {
+  CountWrite(write, false);
+  if (write.resource != kube::kNodes) return;
+  LOG_WARNING("Could not write a node's resources", {"node", name}, {"err", status});
 }
 
-void NodeResourceController::Measure(const Round& round) {
+void NodeResourceController::CountWrite(const kube::Write& write, bool ok) {
+  if (write.resource != kube::kNodes) return Count(ok, "updateNodeResourceTopology");
+  Count(ok, write.subresource.empty() ? "patchNodeMeta" : "updateNodeStatus");
+}
+
+std::optional<Duration> NodeResourceController::UntilStale(const std::string& name,
+                                                           const NodeDecision& decision) const {
+  if (!decision.batch && !decision.mid) return std::nullopt;
+  const auto metric = informers().node_metrics.Get({"", name});
+  if (metric == nullptr || !metric->status.update_time) return std::nullopt;
+  const Duration left =
+      *metric->status.update_time + DegradeTime(decision.colocation.strategy) - Now();
+  if (left < Duration::zero()) return std::nullopt;
+  return left + 1ms;
+}
+
+void NodeResourceController::Measure(const std::string& name, const NodeDecision& decision) {
   const auto set = [&](const PublishedAmount& amount, double value) {
-    amounts_.With({round.name, amount.resource, amount.unit}).Set(value);
+    amounts_.With({name, amount.resource, amount.unit}).Set(value);
   };
-  if (const auto& batch = round.decision.batch) {
+  if (const auto& batch = decision.batch) {
     set(kBatchCpuAmount, batch->node.result.cpu.ToDouble());
     set(kBatchMemoryAmount, batch->node.result.memory.ToDouble());
   }
-  if (const auto& mid = round.decision.mid) {
+  if (const auto& mid = decision.mid) {
     set(kMidCpuAmount, static_cast<double>(mid->node.result.cpu.MilliValue()));
     set(kMidMemoryAmount, mid->node.result.memory.ToDouble());
   }
@@ -245,9 +237,9 @@ void NodeResourceController::Count(bool ok, std::string_view reason) {
 }
 
 void NodeResourceController::Forget(const std::string& name) {
-  node_writes_.Forget(name);
-  topology_writes_.Forget(name);
   synced_.erase(name);
+  syncing_.erase(name);
+  problems_.Forget(name);
   for (const PublishedAmount& amount : kAmounts) {
     amounts_.Remove({name, amount.resource, amount.unit});
   }

@@ -4,11 +4,11 @@
 
 #include "base/metrics/metrics.h"
 #include "base/string_map.h"
-#include "manager/cluster/node_controller.h"
-#include "manager/cluster/own_writes.h"
+#include "manager/controller/node_controller.h"
 #include "manager/noderesource/explain.h"
 #include "manager/noderesource/node_decision.h"
 #include "manager/noderesource/node_patch.h"
+#include "manager/noderesource/node_problems.h"
 
 namespace koord::manager {
 
@@ -23,38 +23,31 @@ class NodeResourceController final : public NodeController {
   NodeResourceController(ManagerContext& context, NodeResourceOptions options,
                          metrics::Registry& registry);
 
-  // What would be decided about a node now; nothing if there is no such node or no configuration.
-  std::optional<NodeDecision> Decide(const std::string& node);
   // Why it offers as much of a resource as it does.
   StatusOr<ResourceExplanation> Explain(const std::string& node, std::string_view resource);
 
  private:
-  // The writes of one look at a node.
-  struct Round {
-    std::string name;
-    std::shared_ptr<const kube::Node> node;
-    std::shared_ptr<const api::NodeResourceTopology> topology;
-    NodeDecision decision;
-    kube::WorkQueue::Finish done;
-    bool failed = false;
-  };
-  using RoundPtr = std::shared_ptr<Round>;
+  kube::Plan Decide(const std::string& name) override;
+  void OnWritten(const std::string& name, const kube::Write& write,
+                 const kube::Json& answer) override;
+  void OnRefused(const std::string& name, const kube::Write& write, const Status& status) override;
 
-  void Reconcile(const std::string& name, kube::WorkQueue::Finish done) override;
-  std::optional<Duration> AwaitOwnWrites(const Round& round);
-  void WriteZones(const RoundPtr& round);
-  void WriteNode(const RoundPtr& round);
-  void Finish(const RoundPtr& round, bool synced);
-  void ComeBackWhenStale(const Round& round);
+  kube::Plan PlanFor(const kube::Node& node, const NodeDecision& decision);
+  static std::optional<kube::Write> WriteZones(const api::NodeResourceTopology* topology,
+                                               const NodeDecision& decision);
+  std::optional<kube::Write> WriteNode(const kube::Node& node, const NodeDecision& decision);
+  void CountWrite(const kube::Write& write, bool ok);
+  // When what is known of a node becomes too old to be relied on.
+  std::optional<Duration> UntilStale(const std::string& name, const NodeDecision& decision) const;
   NodeFacts FactsOf(const kube::Node& node) const;
-  void Measure(const Round& round);
+  void Measure(const std::string& name, const NodeDecision& decision);
   void Count(bool ok, std::string_view reason);
   void Forget(const std::string& name);
 
   const NodeResourceOptions options_;
-  OwnWrites node_writes_;
-  OwnWrites topology_writes_;
   StringMap<SteadyTime> synced_;  // when a node's resources were last as they should be
+  StringSet syncing_;             // nodes whose resources are being written
+  NodeProblems problems_;
   metrics::Counters& counts_;
   metrics::Counters& plugins_;
   metrics::Gauges& amounts_;

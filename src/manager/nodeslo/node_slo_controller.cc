@@ -26,7 +26,7 @@ NodeSloResult NodeSloOf(const SloConfig& config, const kube::Node& node) {
 
 NodeSloController::NodeSloController(ManagerContext& context, metrics::Registry& registry)
     : CompanionController(
-          context, context.informers.node_slos, api::kNodeSlos,
+          "nodeslo-controller", context, context.informers.node_slos, api::kNodeSlos,
           registry.AddCounters("slo_controller_nodeslo_reconcile_count",
                                "the count of reconciliations of NodeSLOs", {"status", "reason"})),
       parses_(registry.AddCounters("slo_controller_nodeslo_spec_parse_count",
@@ -35,7 +35,7 @@ NodeSloController::NodeSloController(ManagerContext& context, metrics::Registry&
 
 std::optional<api::NodeSloSpec> NodeSloController::SpecFor(const kube::Node& node,
                                                            const api::NodeSlo* current) {
-  const SloConfig* config = context().config.config();
+  const SloConfig* config = this->config();
   if (config == nullptr) return std::nullopt;
   NodeSloResult result = NodeSloOf(*config, node);
   for (const char* part : {"getResourceThresholdSpec", "getResourceQOSSpec",

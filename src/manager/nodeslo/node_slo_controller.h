@@ -1,6 +1,6 @@
 #pragma once
 #include "api/node_slo.h"
-#include "manager/cluster/companion_controller.h"
+#include "manager/controller/companion_controller.h"
 
 namespace koord::manager {
 

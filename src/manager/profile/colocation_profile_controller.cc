@@ -28,26 +28,24 @@ StatusOr<Json> PatchFor(const api::ClusterColocationProfileSpec& spec, const Jso
 }  // namespace
 
 ColocationProfileController::ColocationProfileController(const Inputs& inputs, Options options)
-    : inputs_(inputs),
+    : Controller(std::string(kName), inputs.parts, {.concurrency = 1, .by_leadership = true}),
+      inputs_(inputs),
       options_(options),
       random_(options.seed),
-      pace_(inputs.client.loop().clock(), options.qps, options.burst),
-      queue_(inputs.client.loop(), [this](const std::string& name, kube::WorkQueue::Finish done) {
-        Reconcile(name, std::move(done));
-      }) {
-  inputs_.profiles.AddHandler(
-      scope_.Wrap([this](const ProfilePtr& before, const ProfilePtr& after) {
-        if (!active_ || after == nullptr) return;
-        if (before == nullptr || before->spec != after->spec ||
-            before->metadata.labels != after->metadata.labels) {
-          queue_.Add(after->metadata.name);
-        }
-      }));
+      pace_(clock(), options.qps, options.burst) {
+  Watch(inputs_.profiles, [this](const ProfilePtr& before, const ProfilePtr& after) {
+    if (after == nullptr) return;
+    if (before == nullptr || before->spec != after->spec ||
+        before->metadata.labels != after->metadata.labels) {
+      Enqueue(after->metadata.name);
+    }
+  });
 }
 
-void ColocationProfileController::Start() {
-  active_ = true;
-  for (const ProfilePtr& profile : inputs_.profiles.List()) queue_.Add(profile->metadata.name);
+std::vector<std::string> ColocationProfileController::AllKeys() const {
+  std::vector<std::string> names;
+  for (const ProfilePtr& profile : inputs_.profiles.List()) names.push_back(profile->metadata.name);
+  return names;
 }
 
 bool ColocationProfileController::IsHandled(const api::ClusterColocationProfile& profile) const {
@@ -56,25 +54,89 @@ bool ColocationProfileController::IsHandled(const api::ClusterColocationProfile&
          kube::ValueOf(profile.metadata.labels, api::kLabelProfileControllerManaged) == "true";
 }
 
-void ColocationProfileController::Reconcile(const std::string& name, kube::WorkQueue::Finish done) {
+// Whole pods are read first: a patch made from less could lose what we do not know of.
+void ColocationProfileController::Prepare(const std::string& name, std::function<void()> ready) {
   const ProfilePtr profile = inputs_.profiles.Get({"", name});
-  if (!active_ || profile == nullptr || !IsHandled(*profile)) return done(true);
+  round_ = {};
+  if (profile == nullptr || !IsHandled(*profile)) return ready();
   Forget();
   const StatusOr<CompiledProfile> compiled = Compile(profile);
   const StatusOr<std::vector<kube::ObjectKey>> due =
       compiled.ok() ? Due(*compiled) : compiled.status();
-  if (!due.ok()) {
-    LOG_ERROR("Failed to apply a profile to pods", {"profile", name}, {"err", due.status()});
-    return done(false);
-  }
+  round_ = {.profile = profile, .status = due.status(), .pods = {}};
+  if (!due.ok()) return ready();
   auto left = std::make_shared<size_t>(due->size() + 1);
-  const auto one_less = [this, left, name, done] {
-    if (--*left > 0) return;
-    queue_.AddAfter(name, options_.interval);
-    done(true);
+  const auto one_less = [left, ready = std::move(ready)] {
+    if (--*left == 0) ready();
   };
-  for (const kube::ObjectKey& pod : *due) ApplyTo(profile, pod, one_less);
+  for (const kube::ObjectKey& pod : *due) Read(pod, one_less);
   one_less();
+}
+
+void ColocationProfileController::Read(const kube::ObjectKey& pod, std::function<void()> done) {
+  client().Get(kube::kPods, pod, scope().Wrap([this, pod, done](StatusOr<Json> answer) {
+    if (answer.ok()) {
+      round_.pods.push_back(*std::move(answer));
+    } else if (!kube::IsNotFound(answer.status())) {
+      LogFailure(pod, answer.status());
+    }
+    done();
+  }));
+}
+
+kube::Plan ColocationProfileController::Decide(const std::string& name) {
+  kube::Plan plan;
+  if (round_.profile == nullptr) return plan;
+  if (!round_.status.ok()) {
+    LOG_ERROR("Failed to apply a profile to pods", {"profile", name}, {"err", round_.status});
+    plan.undecided = true;
+    return plan;
+  }
+  for (const Json& pod : round_.pods) plan.Add(ApplyTo(pod));
+  plan.again = plan.retry = options_.interval;
+  return plan;
+}
+
+std::optional<kube::Write> ColocationProfileController::ApplyTo(const Json& pod) {
+  StatusOr<Json> patch = PatchFor(round_.profile->spec, pod);
+  const kube::ObjectKey key = kube::ObjectKeyOf(pod);
+  if (!patch.ok()) {
+    LogFailure(key, patch.status());
+    return std::nullopt;
+  }
+  if (patch->get_object().empty()) {
+    NoteApplied(pod);
+    return std::nullopt;
+  }
+  kube::At(*patch, {"metadata", "resourceVersion"}) =
+      kube::FindString(pod, {"metadata", "resourceVersion"});
+  kube::Write write = MergePatch(kube::kPods, {.name = key.name, .ns = key.ns}, *std::move(patch));
+  write.independent = true;
+  return write;
+}
+
+void ColocationProfileController::OnWritten(const std::string&, const kube::Write& write,
+                                            const Json& answer) {
+  if (answer.is_null()) return;
+  for (const Json& pod : round_.pods) {
+    if (kube::ObjectKeyOf(pod) == write.key) NoteApplied(pod);
+  }
+}
+
+void ColocationProfileController::NoteApplied(const Json& pod) {
+  const std::string uid(kube::FindString(pod, {"metadata", "uid"}));
+  applied_[AppliedKey(*round_.profile, uid)] = clock().Steady();
+}
+
+void ColocationProfileController::OnRefused(const std::string&, const kube::Write& write,
+                                            const Status& status) {
+  LogFailure(write.key, status);
+}
+
+void ColocationProfileController::LogFailure(const kube::ObjectKey& pod,
+                                             const Status& status) const {
+  LOG_ERROR("Failed to apply a profile to a pod", {"profile", round_.profile->metadata.name},
+            {"pod", pod.ToString()}, {"err", status});
 }
 
 std::vector<std::shared_ptr<const kube::Pod>> ColocationProfileController::PodsOf(
@@ -104,43 +166,8 @@ StatusOr<std::vector<kube::ObjectKey>> ColocationProfileController::Due(
   return due;
 }
 
-// The whole pod is read first: a patch made from less could lose what we do not know of.
-void ColocationProfileController::ApplyTo(const ProfilePtr& profile, const kube::ObjectKey& pod,
-                                          std::function<void()> done) {
-  const auto failed = [profile, pod](const Status& status) {
-    LOG_ERROR("Failed to apply a profile to a pod", {"profile", profile->metadata.name},
-              {"pod", pod.ToString()}, {"err", status});
-  };
-  inputs_.client.Get(
-      kube::kPods, pod, scope_.Wrap([this, profile, pod, failed, done](StatusOr<Json> answer) {
-        StatusOr<Json> patch = answer.ok() ? PatchFor(profile->spec, *answer) : answer.status();
-        if (!patch.ok()) {
-          if (!kube::IsNotFound(patch.status())) failed(patch.status());
-          return done();
-        }
-        const std::string key =
-            AppliedKey(*profile, std::string(kube::FindString(*answer, {"metadata", "uid"})));
-        const SteadyTime now = inputs_.client.loop().clock().Steady();
-        if (patch->get_object().empty()) {
-          applied_[key] = now;
-          return done();
-        }
-        kube::At(*patch, {"metadata", "resourceVersion"}) =
-            kube::FindString(*answer, {"metadata", "resourceVersion"});
-        inputs_.client.Patch(kube::kPods, pod, kube::PatchType::kMerge, *patch, {},
-                             scope_.Wrap([this, key, now, failed, done](StatusOr<Json> written) {
-                               if (written.ok()) {
-                                 applied_[key] = now;
-                               } else {
-                                 failed(written.status());
-                               }
-                               done();
-                             }));
-      }));
-}
-
 void ColocationProfileController::Forget() {
-  const SteadyTime now = inputs_.client.loop().clock().Steady();
+  const SteadyTime now = clock().Steady();
   std::erase_if(applied_,
                 [&](const auto& entry) { return now - entry.second >= options_.force_update; });
 }

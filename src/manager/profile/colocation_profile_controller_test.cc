@@ -6,8 +6,9 @@
 
 #include "api/resources.h"
 #include "base/virtual_loop.h"
-#include "kube/client/in_process_transport.h"
+#include "kube/events/event_recorders.h"
 #include "kube/resources.h"
+#include "kube/transport/in_process_transport.h"
 #include "kube/yaml.h"
 
 namespace koord::manager::colocation_profile_controller_test {
@@ -74,11 +75,9 @@ class ColocationProfileControllerTest : public testing::Test {
     api_.lists["/api/v1/pods"] = {api_.pod};
     api_.lists["/api/v1/namespaces"] = {Yaml("{metadata: {name: default, resourceVersion: '1'}}")};
     api_.lists["/apis/config.koordinator.sh/v1alpha1/clustercolocationprofiles"] = {profile_};
-    profiles_.Start();
-    namespaces_.Start();
-    pods_.Start();
+    informers_.Start();
     loop_.RunReady();
-    ASSERT_TRUE(profiles_.synced() && namespaces_.synced() && pods_.synced());
+    ASSERT_TRUE(informers_.synced());
     controller_.Start();
     loop_.RunReady();
   }
@@ -87,10 +86,14 @@ class ColocationProfileControllerTest : public testing::Test {
   FakeApi api_;
   Json profile_;
   kube::Client client_{loop_, std::make_shared<kube::InProcessTransport>(loop_, api_), {.qps = 0}};
-  kube::Informer<api::ClusterColocationProfile> profiles_{client_, api::kClusterColocationProfiles};
-  kube::Informer<kube::Namespace> namespaces_{client_, kube::kNamespaces};
-  kube::Informer<kube::Pod> pods_{client_, kube::kPods};
-  ColocationProfileController controller_{{client_, profiles_, namespaces_, pods_}, {}};
+  kube::InformerSet informers_{client_};
+  kube::EventRecorders recorders_{client_, 1};
+  ColocationProfileController controller_{
+      {{client_, informers_, recorders_.For("colocationprofile-controller")},
+       informers_.Use<api::ClusterColocationProfile>(api::kClusterColocationProfiles),
+       informers_.Use<kube::Namespace>(kube::kNamespaces),
+       informers_.Use<kube::Pod>(kube::kPods)},
+      {}};
 };
 
 TEST_F(ColocationProfileControllerTest, PatchesWhatWaitsAndKeepsTheRest) {

@@ -153,6 +153,24 @@ const kube::Type& ReservationType() {
   return *type;
 }
 
+template <class T>
+void DecodeIfThere(const Json* value, T& into) {
+  if (value == nullptr) return;
+  if (auto decoded = kube::Decode<T>(*value); decoded.ok()) into = *std::move(decoded);
+}
+
+// Mostly label or priority say it, and the rest of the pod need not be read.
+StatusOr<api::PriorityBand> BandOf(const Json& pod) {
+  kube::Pod head;
+  DecodeIfThere(kube::Find(pod, {"metadata", "labels"}), head.metadata.labels);
+  DecodeIfThere(kube::Find(pod, {"spec", "priority"}), head.spec.priority);
+  if (const api::PriorityBand raw = api::RawPriorityBand(head); raw != api::PriorityBand::kNone) {
+    return raw;
+  }
+  ASSIGN_OR_RETURN(const kube::Pod typed, kube::Decode<kube::Pod>(pod));
+  return api::PriorityBandOf(typed);
+}
+
 }  // namespace
 
 StatusOr<CompiledProfile> Compile(ProfilePtr profile) {
@@ -245,8 +263,7 @@ StatusOr<AppliedProfiles> ApplyProfiles(const std::vector<const CompiledProfile*
 }
 
 Status RewriteResources(Json& pod) {
-  ASSIGN_OR_RETURN(const kube::Pod typed, kube::Decode<kube::Pod>(pod));
-  const api::PriorityBand band = api::PriorityBandOf(typed);
+  ASSIGN_OR_RETURN(const api::PriorityBand band, BandOf(pod));
   if (band != api::PriorityBand::kBatch && band != api::PriorityBand::kMid) {
     return absl::OkStatus();
   }

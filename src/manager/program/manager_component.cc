@@ -10,20 +10,20 @@
 namespace koord::manager {
 namespace {
 
-kube::Client::Options ClientOptions(const component::Environment& environment) {
+kube::Client::Options ClientOptions(const program::Environment& environment) {
   kube::Client::Options options = environment.client_options;
   options.user_agent = fmt::format("koordinator-manager/{}", kVersion);
   return options;
 }
 
-kube::Client::Options LeaderOptions(const component::Environment& environment,
+kube::Client::Options LeaderOptions(const program::Environment& environment,
                                     std::function<bool()> leads) {
   kube::Client::Options options = ClientOptions(environment);
   options.may_write = std::move(leads);
   return options;
 }
 
-ManagerApp::Options AppOptions(component::Environment& environment, const ManagerOptions& options) {
+ManagerApp::Options AppOptions(program::Environment& environment, const ManagerOptions& options) {
   ManagerApp::Options app = options.app();
   app.gates = environment.gates;
   app.webhooks = environment.gates.Enabled(kWebhookFramework);
@@ -34,8 +34,7 @@ ManagerApp::Options AppOptions(component::Environment& environment, const Manage
 
 }  // namespace
 
-ManagerComponent::ManagerComponent(component::Environment& environment,
-                                   const ManagerOptions& options)
+ManagerComponent::ManagerComponent(program::Environment& environment, const ManagerOptions& options)
     : client_(environment.loop, environment.transport,
               LeaderOptions(environment, [this] { return leads(); })),
       replica_client_(environment.loop, environment.transport, ClientOptions(environment)),
@@ -46,7 +45,7 @@ ManagerComponent::ManagerComponent(component::Environment& environment,
   });
 }
 
-void ManagerComponent::MakeWebhooks(component::Environment& environment,
+void ManagerComponent::MakeWebhooks(program::Environment& environment,
                                     const ManagerOptions& options) {
   webhook::WebhookServer::Options server = options.webhooks(environment.gates);
   server.seed = environment.seed;
@@ -55,6 +54,9 @@ void ManagerComponent::MakeWebhooks(component::Environment& environment,
   webhooks_ = std::make_unique<webhook::WebhookServer>(
       webhook::InformerView::Inputs{replica_client_, app_.informers()}, environment.api.metrics(),
       std::move(server));
+  environment.api.AddRoute("GET", "/elasticQuota", [this](const program::RouteRequest&) {
+    return program::JsonResponse(200, webhooks_->Quotas());
+  });
 }
 
 void ManagerComponent::Start(Task ready) {
@@ -63,7 +65,7 @@ void ManagerComponent::Start(Task ready) {
   app_.WhenSynced([ready = std::make_shared<Task>(std::move(ready))] { (*ready)(); });
 }
 
-void ManagerComponent::Lead(const component::Leadership& leadership) {
+void ManagerComponent::Lead(const program::Leadership& leadership) {
   leadership_ = &leadership;
   app_.Lead();
 }

@@ -10,9 +10,15 @@
 
 namespace koord::manager {
 
-using component::Flags;
-using component::PlainServingOptions;
-using component::Program;
+using program::Flags;
+using program::PlainServingOptions;
+using program::Program;
+
+namespace {
+
+constexpr int kSecurePort = 8443;
+
+}  // namespace
 
 StatusOr<PlainServingOptions> ParseListenAddress(std::string_view flag, std::string_view text) {
   if (text == "0") return PlainServingOptions{.address = "0.0.0.0", .port = 0};
@@ -35,6 +41,7 @@ ManagerOptions::ManagerOptions(Program& program) : program_(program) {
   program.options().leader_election.election.lease = {"koordinator-system", "koordinator-manager"};
   program.options().client.qps = qps_;
   program.options().client.burst = burst_;
+  program.options().secure.port = kSecurePort;
   AddFlags();
   program.BeforeStart([this] { return Prepare(); });
 }
@@ -53,9 +60,13 @@ void ManagerOptions::AddFlags() {
       .Text("--sync-period", sync_period_,
             "How often everything is looked at again although nothing has changed.");
   flags.AddGroup("Serving")
-      .Text("--metrics-addr", metrics_address_, "Where to serve metrics. 0 switches it off.")
+      .Text("--metrics-addr", metrics_address_,
+            "Where to serve health over plain HTTP, and metrics with --metrics-without-login. 0 "
+            "switches it off.")
       .Text("--health-probe-addr", health_address_,
             "Where to serve /healthz and /readyz. 0 switches it off.");
+  program::AddSecureServingFlags(flags, options.secure);
+  program::AddOpenMetricsFlag(flags, options.metrics_without_login);
   flags.AddGroup("Leader election")
       .Bool("--enable-leader-election", options.leader_election.enabled,
             "Run controllers only while holding a lease, so that of several replicas one is at "
@@ -79,18 +90,28 @@ void ManagerOptions::AddFlags() {
       .Text("--config-namespace", app_.slo_config.ns, "Namespace of the SLO ConfigMap.");
   webhook::AddColocationProfileFlags(flags, app_.colocation_profile);
   webhook::AddWebhookFlags(flags, webhooks_);
-  component::AddFeatureGatesFlag(flags.AddGroup("Features"), program_.gates());
-  component::AddLoggingFlags(flags, options.logging);
+  program::AddFeatureGatesFlag(flags.AddGroup("Features"), program_.gates());
+  program::AddLoggingFlags(flags, options.logging);
   flags.Accept({"--pprof-addr"}, {"--enable-pprof", "--disable-no-deepcopy"});
 }
 
+Status ManagerOptions::Check() const {
+  RETURN_IF_ERROR(CheckSwitches("--controllers", app_.controllers, KnownControllers()));
+  return CheckSwitches("--noderesource-plugins", app_.noderesource_plugins,
+                       KnownNodeResourcePlugins());
+}
+
 StatusOr<bool> ManagerOptions::Prepare() {
+  RETURN_IF_ERROR(Check());
   Program::Options& options = program_.options();
   ASSIGN_OR_RETURN(options.plain, ParseListenAddress("--metrics-addr", metrics_address_));
   ASSIGN_OR_RETURN(const PlainServingOptions health,
                    ParseListenAddress("--health-probe-addr", health_address_));
   options.further_plain = {health};
   RETURN_IF_ERROR(webhook::ReadEnvironment(std::getenv, webhooks_));
+  if (program_.gates().Enabled(kWebhookFramework)) {
+    RETURN_IF_ERROR(webhook::CheckCallers(webhooks(program_.gates())));
+  }
   if (qps_ > 0) options.client.qps = qps_;
   if (burst_ > 0) options.client.burst = burst_;
   if (sync_period_.empty()) return true;
@@ -115,7 +136,10 @@ StatusOr<ManagerPlan> PlanManager(const std::vector<std::string>& arguments) {
   const ManagerOptions options(program);
   const Flags::Outcome outcome = program.flags().Read(arguments);
   if (!outcome.run) return InvalidArgument("{}", Trim(outcome.err));
-  ManagerPlan plan{.app = options.app(), .webhooks = options.webhooks(program.gates())};
+  RETURN_IF_ERROR(options.Check());
+  ManagerPlan plan{.app = options.app(),
+                   .webhooks = options.webhooks(program.gates()),
+                   .without_effect = program.WithoutEffect()};
   plan.app.gates = program.gates();
   plan.app.webhooks = program.gates().Enabled(kWebhookFramework);
   return plan;

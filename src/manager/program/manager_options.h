@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "component/program.h"
-#include "manager/app/manager_app.h"
+#include "manager/program/manager_app.h"
 #include "manager/webhook/server/webhook_server.h"
+#include "program/program.h"
 
 namespace koord::manager {
 
@@ -12,10 +12,12 @@ namespace koord::manager {
 class ManagerOptions {
  public:
   // Adds all flags to a program. Both live as long as the program runs.
-  explicit ManagerOptions(component::Program& program);
+  explicit ManagerOptions(program::Program& program);
   ManagerOptions(const ManagerOptions&) = delete;
   ManagerOptions& operator=(const ManagerOptions&) = delete;
 
+  // Whether what was said can be done. The error says what is wrong.
+  Status Check() const;
   // After the command line was read; without gates, seed and where to show metrics.
   const ManagerApp::Options& app() const { return app_; }
   // Likewise, without seed and sockets.
@@ -25,7 +27,7 @@ class ManagerOptions {
   void AddFlags();
   StatusOr<bool> Prepare();
 
-  component::Program& program_;
+  program::Program& program_;
   ManagerApp::Options app_;
   webhook::WebhookServer::Options webhooks_;
   std::string metrics_address_ = ":8080";
@@ -39,11 +41,12 @@ class ManagerOptions {
 struct ManagerPlan {
   ManagerApp::Options app;
   webhook::WebhookServer::Options webhooks;
+  std::vector<std::string> without_effect;  // a sentence each
 };
 StatusOr<ManagerPlan> PlanManager(const std::vector<std::string>& arguments);
 
 // "10.0.0.1:8080", ":8080" for all addresses, "0" for none.
-StatusOr<component::PlainServingOptions> ParseListenAddress(std::string_view flag,
-                                                            std::string_view text);
+StatusOr<program::PlainServingOptions> ParseListenAddress(std::string_view flag,
+                                                          std::string_view text);
 
 }  // namespace koord::manager

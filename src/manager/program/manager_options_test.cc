@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/log.h"
 
 namespace koord::manager::manager_options_test {
 namespace {
 
-using component::Program;
+using program::Program;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -22,7 +24,7 @@ class ManagerOptionsTest : public testing::Test {
   int Run(std::vector<std::string> arguments) {
     std::vector<const char*> argv{"koord-manager", "--master=http://127.0.0.1:1"};
     for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-    return program_.Run(static_cast<int>(argv.size()), argv.data(), [&](component::Environment&) {
+    return program_.Run(static_cast<int>(argv.size()), argv.data(), [&](program::Environment&) {
       made_ = true;
       return nullptr;
     });
@@ -52,6 +54,8 @@ TEST_F(ManagerOptionsTest, Defaults) {
   EXPECT_EQ(options.plain.address, "0.0.0.0");
   ASSERT_EQ(options.further_plain.size(), 1u);
   EXPECT_EQ(options.further_plain[0].port, 8000);
+  EXPECT_EQ(options.secure.port, 8443);
+  EXPECT_FALSE(options.metrics_without_login);
   EXPECT_EQ(options.client.qps, 30);
   EXPECT_EQ(options.client.burst, 50);
   EXPECT_THAT(options_.app().controllers, ElementsAre("*"));
@@ -98,6 +102,29 @@ TEST_F(ManagerOptionsTest, MistakesAreNamed) {
               HasSubstr("unrecognized feature gate: Nonsense"));
 }
 
+TEST_F(ManagerOptionsTest, WhatIsSwitchedOnOrOffMustBeThere) {
+  EXPECT_THAT(ErrorOf({"--controllers=nodeslo,foo"}),
+              HasSubstr("--controllers: there is no \"foo\"; there are nodemetric, noderesource, "
+                        "nodeslo, quotaprofile, colocationprofile, * for all"));
+  EXPECT_THAT(ErrorOf({"--controllers=*,-foo"}), HasSubstr("there is no \"foo\""));
+  EXPECT_THAT(ErrorOf({"--controllers=*", "--noderesource-plugins=batchresource"}),
+              HasSubstr("--noderesource-plugins: there is no \"batchresource\"; there are "
+                        "MidResource, BatchResource"));
+  EXPECT_THAT(std::string(Message(PlanManager({"--controllers=foo"}).status())),
+              HasSubstr("there is no \"foo\""));
+  EXPECT_FALSE(made_);
+}
+
+TEST_F(ManagerOptionsTest, WhatHasNoEffectIsKnown) {
+  const auto plan = PlanManager({"--enable-pprof=false",
+                                 "--feature-gates=PriorityTransformer=true,"
+                                 "NodeMutatingWebhook=true"});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->without_effect,
+              ElementsAre("feature gate PriorityTransformer=true has no effect in this version",
+                          "flag --enable-pprof has no effect"));
+}
+
 TEST(ManagerGates, Defaults) {
   const FeatureGates gates = ManagerFeatureGates();
   for (const char* on : {"WebhookFramework", "PodMutatingWebhook", "PodValidatingWebhook",
@@ -112,7 +139,10 @@ TEST(ManagerGates, Defaults) {
 }
 
 TEST_F(ManagerOptionsTest, WebhooksFollowFlagsAndGates) {
+  const std::string ca = testing::TempDir() + "/webhook_clients.pem";
+  std::ofstream(ca) << "a certificate";
   EXPECT_EQ(Run({"--trust-pod-annotations", "--scheduler-user-names=a,b", "--slo-config-name=mine",
+                 "--webhook-client-ca-file=" + ca, "--webhook-client-names=kube-apiserver",
                  "--feature-gates=EnableQuotaAdmission=true,PodMutatingWebhook=false",
                  "--colocation-profile-update-pod-qps=3"}),
             0);
@@ -123,7 +153,21 @@ TEST_F(ManagerOptionsTest, WebhooksFollowFlagsAndGates) {
   EXPECT_TRUE(webhooks.handler.features.enable_quota_admission);
   EXPECT_FALSE(webhooks.handler.features.pod_mutating);
   EXPECT_EQ(webhooks.port, 9876);
+  EXPECT_EQ(webhooks.client_ca, "a certificate");
+  EXPECT_THAT(webhooks.handler.client_names, ElementsAre("kube-apiserver"));
   EXPECT_EQ(options_.app().colocation_profile.qps, 3);
+}
+
+TEST_F(ManagerOptionsTest, QuotasAreChargedOnlyByCallersThatAreKnown) {
+  EXPECT_THAT(ErrorOf({"--feature-gates=EnableQuotaAdmission=true"}),
+              HasSubstr("EnableQuotaAdmission needs --webhook-client-ca-file"));
+  EXPECT_THAT(ErrorOf({"--webhook-client-names=kube-apiserver"}),
+              HasSubstr("needs --webhook-client-ca-file"));
+  EXPECT_FALSE(made_);
+}
+
+TEST_F(ManagerOptionsTest, WithoutWebhooksNobodyCharges) {
+  EXPECT_EQ(Run({"--feature-gates=EnableQuotaAdmission=true,WebhookFramework=false"}), 0);
 }
 
 TEST_F(ManagerOptionsTest, APlanIsMadeFromTheSameFlags) {

@@ -6,6 +6,7 @@
 
 #include "api/extended_resources.h"
 #include "api/keys.h"
+#include "api/pod_annotations.h"
 #include "base/strings.h"
 #include "kube/objects/pod_resources.h"
 
@@ -54,11 +55,46 @@ ResourceList ChargeOf(const kube::Pod& pod, const api::ElasticQuota& quota, Wall
   return charge;
 }
 
+Status CheckNotNegative(const kube::Pod& pod) {
+  const auto check = [](const ResourceList& list, std::string_view of) -> Status {
+    for (const auto& [name, amount] : list) {
+      if (amount.Sign() >= 0) continue;
+      return InvalidArgument("{}: {} must not be negative, found {}", of, name, amount.ToString());
+    }
+    return absl::OkStatus();
+  };
+  for (const auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
+    for (const kube::Container& container : *containers) {
+      const std::string of =
+          fmt::format("resources.requests of container {}", Quote(container.name));
+      RETURN_IF_ERROR(check(container.resources.requests, of));
+    }
+  }
+  RETURN_IF_ERROR(check(pod.spec.overhead, "spec.overhead"));
+  // What containers ask for is not all that counts: there are requests of the whole pod, too.
+  return check(kube::PodRequests(pod), "the pod's requests");
+}
+
+void ReplaceResources(kube::Pod& pod) {
+  const std::string_view text =
+      kube::ValueOf(pod.metadata.annotations, api::kAnnotationReplaceResources);
+  if (text.empty()) return;
+  const api::ResourceReplacements replacements = api::ParseReplaceResources(text);
+  for (auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
+    for (kube::Container& container : containers->Mutable()) {
+      api::Apply(replacements, container.resources.requests);
+      api::Apply(replacements, container.resources.limits);
+    }
+  }
+  api::Apply(replacements, pod.spec.overhead.Mutable());
+}
+
 StatusOr<QuotaBalance> BalanceOf(const api::ElasticQuota& quota) {
   QuotaBalance balance;
   ASSIGN_OR_RETURN(balance.limit, api::QuotaAmounts(quota, api::kAnnotationQuotaAdmission));
   if (balance.limit.empty()) balance.limit = quota.spec.max;
   ASSIGN_OR_RETURN(balance.used, api::QuotaAmounts(quota, api::kAnnotationQuotaChildRequest));
+  for (auto& [name, amount] : balance.used) amount = std::max(amount, kube::Quantity());
   return balance;
 }
 

@@ -15,6 +15,14 @@ bool IsEvaluated(const api::ElasticQuota& quota);
 // What the pod takes from the quota; nothing of what the quota does not limit.
 kube::ResourceList ChargeOf(const kube::Pod& pod, const api::ElasticQuota& quota, WallTime now);
 
+// Whether the pod asks for less than nothing of something; the error names it. No pod of the API
+// server's does.
+Status CheckNotNegative(const kube::Pod& pod);
+
+// What the annotation that replaces resources makes of the pod, for evaluation only.
+void ReplaceResources(kube::Pod& pod);
+
+// What is used is never less than nothing, whatever the annotation says.
 struct QuotaBalance {
   kube::ResourceList limit;
   kube::ResourceList used;

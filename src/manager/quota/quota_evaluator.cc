@@ -8,7 +8,7 @@
 #include "api/keys.h"
 #include "api/resources.h"
 #include "kube/api_error.h"
-#include "kube/client/resource_version.h"
+#include "kube/informer/resource_version.h"
 
 namespace koord::manager {
 
@@ -25,7 +25,9 @@ struct QuotaEvaluator::Waiting {
   }
   bool finished() const { return done == nullptr; }
 
+  std::string id;
   kube::Pod pod;
+  ResourceList charge;  // in all, as it was judged last
   Done done;
   Timer timer;
 };
@@ -61,12 +63,39 @@ StatusOr<QuotaEvaluator::QuotaPtr> QuotaEvaluator::Current(std::string_view name
   return is_newer ? written : found[0];
 }
 
-void QuotaEvaluator::Evaluate(std::string_view quota, const kube::Pod& pod, bool dry_run,
-                              Done done) {
+ResourceList QuotaEvaluator::NewCharge(const std::string& name, const api::ElasticQuota& quota,
+                                       const std::string& id, const kube::Pod& pod) const {
+  ResourceList charge = ChargeOf(pod, quota, client_.loop().clock().Now());
+  const auto assumed = assumed_.find(id);
+  const bool is_new = assumed == assumed_.end() || assumed->second.quota != name ||
+                      assumed->second.until <= client_.loop().clock().Steady();
+  if (is_new) return charge;
+  kube::SubtractFrom(charge, assumed->second.charge);
+  std::erase_if(charge, [](const auto& entry) { return entry.second.Sign() <= 0; });
+  return charge;
+}
+
+void QuotaEvaluator::Assume(const std::string& name, const Waiting& charged) {
+  const SteadyTime now = client_.loop().clock().Steady();
+  while (!assumed_order_.empty() && assumed_order_.front().first <= now) {
+    const auto due = assumed_.find(assumed_order_.front().second);
+    if (due != assumed_.end() && due->second.until <= now) assumed_.erase(due);
+    assumed_order_.pop_front();
+  }
+  Assumed& assumed = assumed_[charged.id];
+  if (assumed.quota != name) assumed = {.quota = name, .charge = {}, .until = {}};
+  kube::RaiseTo(assumed.charge, charged.charge);
+  assumed.until = now + kPatience;
+  assumed_order_.emplace_back(assumed.until, charged.id);
+}
+
+void QuotaEvaluator::Evaluate(std::string_view quota, const std::string& id, const kube::Pod& pod,
+                              bool dry_run, Done done) {
   const StatusOr<QuotaPtr> found = Current(quota);
   if (!found.ok()) return done(found.status());
+  if (const Status status = CheckNotNegative(pod); !status.ok()) return done(status);
   if (!IsEvaluated(**found)) return done(absl::OkStatus());
-  const ResourceList charge = ChargeOf(pod, **found, client_.loop().clock().Now());
+  const ResourceList charge = NewCharge(std::string(quota), **found, id, pod);
   if (charge.empty()) return done(absl::OkStatus());
   if (dry_run) {
     const StatusOr<QuotaBalance> balance = BalanceOf(**found);
@@ -76,6 +105,7 @@ void QuotaEvaluator::Evaluate(std::string_view quota, const kube::Pod& pod, bool
 
   const std::string name(quota);
   auto waiting = std::make_shared<Waiting>(client_.loop(), std::move(done));
+  waiting->id = id;
   waiting->pod = pod;
   waiting->timer.Set(options_.timeout, [waiting = std::weak_ptr(waiting)] {
     if (const auto alive = waiting.lock()) {
@@ -112,20 +142,22 @@ void QuotaEvaluator::Judge(const std::string& name, const QuotaPtr& quota) {
   Account& account = *accounts_[name];
   StatusOr<QuotaBalance> balance = BalanceOf(*quota);
   if (!balance.ok()) return FinishBatch(name, balance.status());
-  const WallTime now = client_.loop().clock().Now();
   account.charged.clear();
+  bool changed = false;
   for (const WaitingPtr& each : account.batch) {
     if (each->finished()) continue;
-    const ResourceList charge = ChargeOf(each->pod, *quota, now);
+    const ResourceList charge = NewCharge(name, *quota, each->id, each->pod);
     const Status fits = CheckCharge(kube::KeyOf(quota->metadata), *balance, charge);
     if (!fits.ok()) {
       each->Finish(fits);
       continue;
     }
+    changed |= !charge.empty();
     kube::AddTo(balance->used, charge);
+    each->charge = ChargeOf(each->pod, *quota, client_.loop().clock().Now());
     account.charged.push_back(each);
   }
-  if (account.charged.empty()) return FinishBatch(name, absl::OkStatus());
+  if (!changed) return FinishBatch(name, absl::OkStatus());
   Write(name, quota, balance->used);
 }
 
@@ -142,6 +174,8 @@ void QuotaEvaluator::Write(const std::string& name, const QuotaPtr& quota,
 void QuotaEvaluator::OnWritten(const std::string& name, const StatusOr<Json>& answer) {
   Account& account = *accounts_[name];
   if (answer.ok()) {
+    // Also for those that have waited too long: they are counted now.
+    for (const WaitingPtr& each : account.charged) Assume(name, *each);
     auto quota = kube::Decode<api::ElasticQuota>(*answer);
     if (quota.ok()) account.written = std::make_shared<const api::ElasticQuota>(*std::move(quota));
     return FinishBatch(name, absl::OkStatus());

@@ -6,8 +6,8 @@
 
 #include "api/keys.h"
 #include "base/virtual_loop.h"
-#include "kube/client/in_process_transport.h"
-#include "kube/client/scripted_handler.h"
+#include "kube/transport/in_process_transport.h"
+#include "kube/transport/scripted_handler.h"
 #include "kube/yaml.h"
 
 namespace koord::manager::quota_evaluator_test {
@@ -36,13 +36,14 @@ class QuotaEvaluatorTest : public testing::Test {
         *kube::Decode<api::ElasticQuota>(QuotaJson(name, ns, version, used)))};
   }
   std::shared_ptr<std::optional<Status>> Evaluate(std::string_view cpu, std::string_view memory,
-                                                  bool dry_run = false) {
+                                                  bool dry_run = false, std::string id = "") {
     kube::Pod pod;
-    pod.spec.containers.resize(1);
-    pod.spec.containers[0].resources.requests = {{"cpu", *kube::Quantity::Parse(cpu)},
-                                                 {"memory", *kube::Quantity::Parse(memory)}};
+    if (id.empty()) id = fmt::format("default/p{}", ++pods_);
+    pod.spec.containers.Mutable().resize(1);
+    pod.spec.containers.Mutable()[0].resources.requests = {
+        {"cpu", *kube::Quantity::Parse(cpu)}, {"memory", *kube::Quantity::Parse(memory)}};
     auto result = std::make_shared<std::optional<Status>>();
-    evaluator_.Evaluate("quota1", pod, dry_run, [result](Status status) { *result = status; });
+    evaluator_.Evaluate("quota1", id, pod, dry_run, [result](Status status) { *result = status; });
     loop_.RunReady();
     return result;
   }
@@ -58,6 +59,7 @@ class QuotaEvaluatorTest : public testing::Test {
     return used;
   }
 
+  int pods_ = 0;
   VirtualLoop loop_;
   kube::ScriptedHandler server_;
   kube::Client client_{loop_, std::make_shared<kube::InProcessTransport>(loop_, server_), {}};
@@ -72,6 +74,46 @@ TEST_F(QuotaEvaluatorTest, LetsInWhatFitsOnceItIsCounted) {
   EXPECT_EQ(AnswerPatch("2"), R"({"cpu":"4","memory":"6Gi"})");
   ASSERT_TRUE(result->has_value());
   EXPECT_TRUE((*result)->ok());
+}
+
+TEST_F(QuotaEvaluatorTest, ThePodThatComesAgainIsNotChargedAgain) {
+  Evaluate("1", "1Gi", false, "default/p");
+  EXPECT_EQ(AnswerPatch("2"), R"({"cpu":"3","memory":"3Gi"})");
+  const auto again = Evaluate("1", "1Gi", false, "default/p");
+  ASSERT_TRUE(again->has_value()) << "nothing has to be written";
+  EXPECT_TRUE((*again)->ok());
+  // What it asks for beyond that is.
+  Evaluate("2", "1Gi", false, "default/p");
+  EXPECT_EQ(AnswerPatch("3"), R"({"cpu":"4","memory":"3Gi"})");
+  EXPECT_TRUE((*Evaluate("2", "1Gi", false, "default/p"))->ok());
+}
+
+TEST_F(QuotaEvaluatorTest, AnAssumptionEndsWithTimeAndWithThePod) {
+  Evaluate("500m", "1Gi", false, "default/p");
+  EXPECT_EQ(AnswerPatch("2"), R"({"cpu":"2500m","memory":"3Gi"})");
+  evaluator_.Observed("default/p");
+  Evaluate("500m", "1Gi", false, "default/p");
+  EXPECT_EQ(AnswerPatch("3"), R"({"cpu":"3","memory":"4Gi"})");
+  loop_.Advance(QuotaEvaluator::kPatience);
+  Evaluate("500m", "1Gi", false, "default/p");
+  EXPECT_EQ(AnswerPatch("4"), R"({"cpu":"3500m","memory":"5Gi"})");
+}
+
+TEST_F(QuotaEvaluatorTest, NobodyAsksForLessThanNothing) {
+  for (const bool dry_run : {false, true}) {
+    const auto result = Evaluate("-970", "1Gi", dry_run);
+    ASSERT_TRUE(result->has_value());
+    EXPECT_EQ(Message(**result),
+              "resources.requests of container \"\": cpu must not be negative, found -970");
+  }
+}
+
+// As a review from nobody has left it: what is below zero would make room that is not there.
+TEST_F(QuotaEvaluatorTest, WhatIsUsedIsNeverLessThanNothing) {
+  SetQuota("quota1", "kube-system", "1", "{\"cpu\":-970,\"memory\":\"2Gi\"}");
+  EXPECT_FALSE((*Evaluate("5", "1Gi"))->ok());
+  Evaluate("1", "1Gi");
+  EXPECT_EQ(AnswerPatch("2"), R"({"cpu":"1","memory":"3Gi"})");
 }
 
 TEST_F(QuotaEvaluatorTest, RefusesWhatExceeds) {

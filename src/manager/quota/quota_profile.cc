@@ -92,7 +92,7 @@ StatusOr<api::ElasticQuota> QuotaForProfile(
     quota.spec.min[key] = kube::AmountOf(total, key);
     quota.spec.max[key] = Quantity(kUnlimited);
   }
-  kube::Labels& labels = quota.metadata.labels.own();
+  kube::Labels& labels = quota.metadata.labels.Mutable();
   labels.insert_or_assign(std::string(api::kLabelQuotaProfile), profile.metadata.name);
   for (const auto& [key, value] : profile.spec.quota_labels) labels.insert_or_assign(key, value);
   labels.insert_or_assign(std::string(api::kLabelQuotaTreeId), tree_id);

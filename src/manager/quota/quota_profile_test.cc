@@ -4,9 +4,9 @@
 
 #include "api/resources.h"
 #include "base/virtual_loop.h"
-#include "kube/client/in_process_transport.h"
-#include "kube/client/scripted_handler.h"
 #include "kube/resources.h"
+#include "kube/transport/in_process_transport.h"
+#include "kube/transport/scripted_handler.h"
 #include "kube/yaml.h"
 #include "manager/quota/quota_profile_controller.h"
 
@@ -117,21 +117,21 @@ class QuotaProfileControllerTest : public testing::Test {
   VirtualLoop loop_;
   kube::ScriptedHandler server_;
   kube::Client client_{loop_, std::make_shared<kube::InProcessTransport>(loop_, server_), {}};
-  kube::Informer<kube::Node> nodes_{client_, kube::kNodes};
-  kube::Informer<api::ElasticQuotaProfile> profiles_{client_, api::kElasticQuotaProfiles};
-  kube::Informer<api::ElasticQuota> quotas_{client_, api::kElasticQuotas};
+  kube::InformerSet informers_{client_};
   Events events_;
-  QuotaProfileController controller_{{client_, nodes_, profiles_, quotas_, events_}};
+  QuotaProfileController controller_{
+      {{client_, informers_, events_},
+       informers_.Use<kube::Node>(kube::kNodes),
+       informers_.Use<api::ElasticQuotaProfile>(api::kElasticQuotaProfiles),
+       informers_.Use<api::ElasticQuota>(api::kElasticQuotas)}};
 };
 
 TEST_F(QuotaProfileControllerTest, StoresTheTreeIdAndThenMakesTheQuota) {
-  nodes_.Start();
-  profiles_.Start();
-  quotas_.Start();
+  informers_.Start();
   kube::Json profile =
       kube::EncodeObject(api::kElasticQuotaProfiles, Read<api::ElasticQuotaProfile>(kProfile));
   ServeLists({profile});
-  ASSERT_TRUE(profiles_.synced() && nodes_.synced() && quotas_.synced());
+  ASSERT_TRUE(informers_.synced());
   controller_.Start();
   loop_.RunReady();
 
@@ -145,11 +145,9 @@ TEST_F(QuotaProfileControllerTest, StoresTheTreeIdAndThenMakesTheQuota) {
 }
 
 TEST_F(QuotaProfileControllerTest, TellsOfAQuotaThatIsRefused) {
-  nodes_.Start();
-  profiles_.Start();
-  quotas_.Start();
+  informers_.Start();
   auto typed = Read<api::ElasticQuotaProfile>(kProfile);
-  typed.metadata.labels["quota.scheduling.koordinator.sh/tree-id"] = "t";
+  typed.metadata.labels.Mutable()["quota.scheduling.koordinator.sh/tree-id"] = "t";
   ServeLists({kube::EncodeObject(api::kElasticQuotaProfiles, typed)});
   controller_.Start();
   loop_.RunReady();

@@ -28,9 +28,10 @@ bool IsBuiltIn(std::string_view name) {
 }
 
 // "p1, p2, ..."
-std::string SomeNames(const std::vector<std::string>& names) {
-  std::vector<std::string> shown(names.begin(), names.begin() + std::min<size_t>(2, names.size()));
-  if (names.size() > 2) shown.push_back("...");
+std::string SomeNames(const std::vector<kube::ObjectKey>& pods) {
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min<size_t>(2, pods.size()); ++i) shown.push_back(pods[i].name);
+  if (pods.size() > 2) shown.push_back("...");
   return Join(shown, ", ");
 }
 
@@ -71,6 +72,7 @@ void QuotaTopology::Remove(const std::string& name) {
 }
 
 void QuotaTopology::Expect(const std::string& name, std::optional<QuotaInfo> info) {
+  if (expected_.size() >= kMostExpected && !expected_.contains(name)) return;
   expected_.insert_or_assign(name, Expected{std::move(info), clock_.Steady() + kPatience});
   Rebuild(name);
 }
@@ -190,21 +192,43 @@ Status QuotaTopology::Update(const api::ElasticQuota& before, const api::Elastic
 
 Status QuotaTopology::Delete(const std::string& name, const QuotaPods& pods, bool remember) {
   if (IsBuiltIn(name)) return InvalidArgument("can not delete quotaGroup :{}", name);
-  if (Find(name) == nullptr) return InvalidArgument("not found quota:{}", name);
-  if (const size_t children = ChildrenOf(name).size(); children > 0) {
-    return InvalidArgument("delete quota failed, quota {} has {} child quotas", name, children);
-  }
-  if (const auto names = pods.of_quota(name); !names.empty()) {
-    return InvalidArgument("delete quota failed, quota {} has {} child pods: {}", name,
-                           names.size(), SomeNames(names));
-  }
+  const QuotaInfo* info = Find(name);
+  if (info == nullptr) return InvalidArgument("not found quota:{}", name);
+  RETURN_IF_ERROR(CheckUnused(*info, pods, ""));
   if (remember) Expect(name, std::nullopt);
   return absl::OkStatus();
+}
+
+Status QuotaTopology::DeleteWithNamespace(const kube::ObjectKey& quota, const QuotaPods& pods,
+                                          bool remember) {
+  const QuotaInfo* info = Find(quota.name);
+  if (info == nullptr || info->ns != quota.ns) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckUnused(*info, pods, quota.ns));
+  if (remember) Expect(quota.name, std::nullopt);
+  return absl::OkStatus();
+}
+
+// Whether neither quotas nor pods depend on it, but for those in one namespace.
+Status QuotaTopology::CheckUnused(const QuotaInfo& info, const QuotaPods& pods,
+                                  std::string_view except_in) const {
+  const auto is_exempt = [&](const std::string& ns) { return !ns.empty() && ns == except_in; };
+  std::vector<const QuotaInfo*> children = ChildrenOf(info.name);
+  std::erase_if(children, [&](const QuotaInfo* child) { return is_exempt(child->ns); });
+  if (!children.empty()) {
+    return InvalidArgument("delete quota failed, quota {} has {} child quotas", info.name,
+                           children.size());
+  }
+  std::vector<kube::ObjectKey> users = pods.of_quota(info.name);
+  std::erase_if(users, [&](const kube::ObjectKey& pod) { return is_exempt(pod.ns); });
+  if (users.empty()) return absl::OkStatus();
+  return InvalidArgument("delete quota failed, quota {} has {} child pods: {}", info.name,
+                         users.size(), SomeNames(users));
 }
 
 Status QuotaTopology::CheckPlace(const QuotaInfo& info, const QuotaInfo* before,
                                  const QuotaPods& pods) const {
   if (info.name == api::kRootQuota) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckAcyclic(info));
   if (before != nullptr) RETURN_IF_ERROR(CheckIsParent(info, *before, pods));
   RETURN_IF_ERROR(CheckTreeId(info, before));
   const bool under_root = info.parent == api::kRootQuota;
@@ -221,6 +245,26 @@ Status QuotaTopology::CheckPlace(const QuotaInfo& info, const QuotaInfo* before,
   RETURN_IF_ERROR(CheckKeys(info, parent));
   if (!info.force_update && !info.is_tree_root) RETURN_IF_ERROR(CheckMinSums(info, parent));
   return rules_.guarantee_usage ? CheckGuarantee(info) : absl::OkStatus();
+}
+
+// Whoever sums up quotas follows parents to the root: that must end.
+Status QuotaTopology::CheckAcyclic(const QuotaInfo& info) const {
+  if (info.parent == info.name) {
+    return InvalidArgument("quota {} cannot be its own parent", info.name);
+  }
+  std::vector<std::string_view> way{info.parent};  // upwards
+  // Others may form a ring since before anybody looked: no way up is longer than all of them.
+  while (way.back() != api::kRootQuota && way.size() <= infos_.size()) {
+    const QuotaInfo* above = Find(way.back());
+    if (above == nullptr) return absl::OkStatus();
+    way.push_back(above->parent);
+    if (above->parent != info.name) continue;
+    return InvalidArgument("quota {} cannot have parent {}, which is below it: {}", info.name,
+                           info.parent, Join(way, " is below "));
+  }
+  if (way.back() == api::kRootQuota) return absl::OkStatus();
+  return InvalidArgument("quota {} cannot have parent {}: following its parents never ends",
+                         info.name, info.parent);
 }
 
 Status QuotaTopology::CheckIsParent(const QuotaInfo& info, const QuotaInfo& before,

@@ -16,8 +16,8 @@ namespace koord::manager {
 
 // Which pods are in the cluster, as far as quotas ask.
 struct QuotaPods {
-  std::function<std::vector<std::string>(std::string_view quota)> of_quota;  // names, by label
-  std::function<bool(std::string_view ns)> in_namespace;                     // any at all
+  std::function<std::vector<kube::ObjectKey>(std::string_view quota)> of_quota;  // by label
+  std::function<bool(std::string_view ns)> in_namespace;                         // any at all
 };
 
 struct QuotaRules {
@@ -33,6 +33,9 @@ struct QuotaRules {
 class QuotaTopology {
  public:
   static constexpr Duration kPatience = std::chrono::seconds(10);
+  // Of what was admitted and does not show yet. Callers may be anybody: beyond this nothing is
+  // remembered.
+  static constexpr size_t kMostExpected = 1000;
 
   QuotaTopology(const Clock& clock, QuotaRules rules) : clock_(clock), rules_(rules) {}
 
@@ -46,6 +49,10 @@ class QuotaTopology {
   Status Update(const api::ElasticQuota& before, const api::ElasticQuota& after,
                 const QuotaPods& pods, bool remember);
   Status Delete(const std::string& name, const QuotaPods& pods, bool remember);
+  // For a quota whose namespace is being deleted: what goes with the namespace does not keep it.
+  // Its parents, children and pods are deleted in any order, and what is refused once may keep all
+  // that is behind it, and so the namespace, for ever.
+  Status DeleteWithNamespace(const kube::ObjectKey& quota, const QuotaPods& pods, bool remember);
 
   // Null if there is none.
   const QuotaInfo* Find(std::string_view name) const;
@@ -66,8 +73,11 @@ class QuotaTopology {
   void Index(const QuotaInfo& info, bool add) const;
 
   std::vector<const QuotaInfo*> ChildrenOf(std::string_view name) const;
+  Status CheckUnused(const QuotaInfo& info, const QuotaPods& pods,
+                     std::string_view except_in) const;
   const std::string* BoundElsewhere(const QuotaInfo& info, std::string_view& ns) const;
   Status CheckPlace(const QuotaInfo& info, const QuotaInfo* before, const QuotaPods& pods) const;
+  Status CheckAcyclic(const QuotaInfo& info) const;
   Status CheckIsParent(const QuotaInfo& info, const QuotaInfo& before, const QuotaPods& pods) const;
   Status CheckTreeId(const QuotaInfo& info, const QuotaInfo* before) const;
   Status CheckKeys(const QuotaInfo& info, const QuotaInfo* parent) const;

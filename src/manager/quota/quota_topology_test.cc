@@ -17,7 +17,7 @@ api::ElasticQuota Quota(std::string_view yaml) {
   EXPECT_TRUE(quota.ok()) << Message(quota.status());
   // Short names in the tables.
   kube::Labels labels, annotations;
-  for (auto& [key, value] : quota->metadata.labels) {
+  for (const auto& [key, value] : quota->metadata.labels) {
     labels["quota.scheduling.koordinator.sh/" + key] = value;
   }
   for (auto& [key, value] : quota->metadata.annotations) {
@@ -43,7 +43,7 @@ class QuotaTopologyTest : public testing::Test {
   QuotaPods Pods() {
     return {[this](std::string_view quota) {
               const auto it = pods_.find(quota);
-              return it == pods_.end() ? std::vector<std::string>() : it->second;
+              return it == pods_.end() ? std::vector<kube::ObjectKey>() : it->second;
             },
             [this](std::string_view ns) { return ns == busy_namespace_; }};
   }
@@ -59,7 +59,7 @@ class QuotaTopologyTest : public testing::Test {
 
   VirtualLoop loop_;
   QuotaTopology topology_{loop_.clock(), {}};
-  std::map<std::string, std::vector<std::string>, std::less<>> pods_;
+  std::map<std::string, std::vector<kube::ObjectKey>, std::less<>> pods_;
   std::string busy_namespace_;
 };
 
@@ -211,13 +211,56 @@ TEST_F(QuotaTopologyTest, DeletingIsJudged) {
             "can not delete quotaGroup :koordinator-default-quota");
   EXPECT_EQ(Delete("gone"), "not found quota:gone");
   EXPECT_EQ(Delete("temp"), "delete quota failed, quota temp has 1 child quotas");
-  pods_["child"] = {"a", "b"};
+  pods_["child"] = {{"n1", "a"}, {"n1", "b"}};
   EXPECT_EQ(Delete("child"), "delete quota failed, quota child has 2 child pods: a, b");
-  pods_["child"] = {"a", "b", "c"};
+  pods_["child"] = {{"n1", "a"}, {"n1", "b"}, {"n1", "c"}};
   EXPECT_EQ(Delete("child"), "delete quota failed, quota child has 3 child pods: a, b, ...");
   pods_.clear();
   EXPECT_EQ(Delete("child"), "");
   EXPECT_EQ(Delete("temp"), "");
+}
+
+// Quotas and pods of a namespace are deleted in any order, and each refusal holds all of it up.
+TEST_F(QuotaTopologyTest, WhatGoesWithTheNamespaceKeepsNoQuota) {
+  const auto in = [](std::string_view ns, std::string_view name, std::string_view parent) {
+    return Quota(fmt::format(
+        "{{metadata: {{name: {}, namespace: {}, labels: {{is-parent: 'true', parent: {}}}}}}}",
+        name, ns, parent));
+  };
+  const auto remove = [&](const char* name) {
+    return std::string(Message(topology_.DeleteWithNamespace({"team", name}, Pods(), true)));
+  };
+  topology_.Set(in("team", "a", "koordinator-root-quota"));
+  topology_.Set(in("team", "b", "a"));
+  topology_.Set(in("elsewhere", "c", "b"));
+  topology_.Set(in("team", "koordinator-default-quota", "koordinator-root-quota"));
+  pods_["a"] = {{"team", "p"}};
+  EXPECT_NE(Delete("a"), "") << "the namespace stays";
+  EXPECT_EQ(remove("a"), "");
+  EXPECT_EQ(topology_.Find("a"), nullptr);
+  EXPECT_EQ(remove("a"), "") << "as if it had not been heard of yet";
+  EXPECT_EQ(remove("koordinator-default-quota"), "");
+  EXPECT_EQ(remove("b"), "delete quota failed, quota b has 1 child quotas") << "somebody else's";
+  topology_.Remove("c");
+  pods_["b"] = {{"team", "p"}, {"elsewhere", "q"}};
+  EXPECT_EQ(remove("b"), "delete quota failed, quota b has 1 child pods: q");
+  pods_.clear();
+  EXPECT_EQ(remove("b"), "");
+  EXPECT_EQ(remove("temp"), "") << "that is another quota of the name";
+  EXPECT_NE(topology_.Find("temp"), nullptr);
+}
+
+// Anybody can pretend to be the API server where no certificate is asked for.
+TEST_F(QuotaTopologyTest, WhatNeverShowsIsRememberedWithinBounds) {
+  const auto quota = [](size_t i) {
+    return fmt::format("{{metadata: {{name: q{}}}, spec: {{max: {{cpu: 1}}}}}}", i);
+  };
+  for (size_t i = 0; i < 2 * QuotaTopology::kMostExpected; ++i) EXPECT_EQ(Create(quota(i)), "");
+  EXPECT_NE(topology_.Find("q0"), nullptr);
+  EXPECT_EQ(topology_.Find(fmt::format("q{}", 2 * QuotaTopology::kMostExpected - 1)), nullptr);
+  loop_.Advance(QuotaTopology::kPatience);
+  EXPECT_EQ(Create(quota(0)), "");
+  EXPECT_NE(topology_.Find("q0"), nullptr) << "there is room again";
 }
 
 TEST_F(QuotaTopologyTest, WhatWasAdmittedCountsUntilItShouldHaveShown) {
@@ -267,6 +310,48 @@ TEST_F(QuotaTopologyTest, QuotaOfAPod) {
   EXPECT_EQ(QuotaOfPod(topology_, none, "n2", false), "n2");
   EXPECT_EQ(QuotaOfPod(topology_, none, "n3", false), "koordinator-default-quota");
   EXPECT_EQ(QuotaOfPod(topology_, none, "n1", true), "");
+}
+
+TEST_F(QuotaTopologyTest, ParentsFormNoRing) {
+  constexpr char kSelf[] =
+      "{metadata: {name: self, labels: {parent: self, is-parent: 'true'}}, spec: {max: {cpu: 1}}}";
+  EXPECT_EQ(Create(kSelf), "quota self cannot be its own parent");
+  constexpr char kTop[] =
+      "{metadata: {name: top, labels: {is-parent: 'true'}}, spec: {max: {cpu: 1}}}";
+  constexpr char kMiddle[] =
+      "{metadata: {name: middle, labels: {is-parent: 'true', parent: top}}, spec: {max: {cpu: 1}}}";
+  constexpr char kLow[] =
+      "{metadata: {name: low, labels: {is-parent: 'true', parent: middle}}, spec: {max: {cpu: 1}}}";
+  EXPECT_EQ(Create(kTop), "");
+  EXPECT_EQ(Create(kMiddle), "");
+  EXPECT_EQ(Create(kLow), "");
+  const auto top_below = [](std::string_view parent) {
+    return fmt::format(
+        "{{metadata: {{name: top, labels: {{is-parent: 'true', parent: {}}}}}, "
+        "spec: {{max: {{cpu: 1}}}}}}",
+        parent);
+  };
+  EXPECT_EQ(Update(kTop, top_below("top")), "quota top cannot be its own parent");
+  EXPECT_EQ(Update(kTop, top_below("middle")),
+            "quota top cannot have parent middle, which is below it: middle is below top");
+  EXPECT_EQ(Update(kTop, top_below("low")),
+            "quota top cannot have parent low, which is below it: low is below middle is below "
+            "top");
+}
+
+// As somebody has made them while nobody answered: they end no search, and may be taken apart.
+TEST_F(QuotaTopologyTest, RingsThatAreThereAlready) {
+  constexpr char kA[] =
+      "{metadata: {name: a, labels: {parent: b, is-parent: 'true'}}, spec: {max: {cpu: 1}}}";
+  constexpr char kB[] =
+      "{metadata: {name: b, labels: {parent: a, is-parent: 'true'}}, spec: {max: {cpu: 1}}}";
+  topology_.Set(Quota(kA));
+  topology_.Set(Quota(kB));
+  EXPECT_EQ(Create("{metadata: {name: c, labels: {parent: a}}, spec: {max: {cpu: 1}}}"),
+            "quota c cannot have parent a: following its parents never ends");
+  EXPECT_EQ(Update(kA, "{metadata: {name: a, labels: {is-parent: 'true'}}, spec: {max: {cpu: 1}}}"),
+            "");
+  EXPECT_EQ(Create("{metadata: {name: c, labels: {parent: b}}, spec: {max: {cpu: 1}}}"), "");
 }
 
 TEST_F(QuotaTopologyTest, ShowsItself) {

@@ -1,5 +1,7 @@
 #include "scheduler/bench/core_driver.h"
 
+#include <set>
+
 #include "scheduler/config/expand_plugins.h"
 #include "scheduler/config/load_configuration.h"
 #include "scheduler/registry/plugin_registry.h"
@@ -7,10 +9,7 @@
 namespace koord::scheduler {
 
 CoreDriver::CoreDriver()
-    : nominator_([](const kube::Pod&) { return true; },
-                 [this](std::string_view node) { nominated_.Set(node, nominator_.On(node)); }),
-      nominated_(ledger_),
-      order_(ledger_) {}
+    : nominations_(ledger_, [](const kube::Pod&) { return true; }), order_(ledger_) {}
 
 StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configuration,
                                                        uint64_t seed) {
@@ -20,6 +19,7 @@ StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configur
   auto driver = std::unique_ptr<CoreDriver>(new CoreDriver);
   driver->random_ = Random(seed);
   const PluginContext context{.ledger = driver->ledger_,
+                              .books = driver->books_,
                               .objects = driver->objects_,
                               .reasons = driver->reasons_,
                               .loop = driver->loop_,
@@ -29,14 +29,16 @@ StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configur
   ASSIGN_OR_RETURN(driver->lineup_,
                    MakeLineup(loaded.configuration.profiles.front(), expanded.profiles.front(),
                               loaded.configuration.percentage_of_nodes_to_score, context));
-  driver->pipeline_ = std::make_unique<Pipeline>(
-      driver->lineup_, driver->ledger_, driver->nominated_, driver->order_, driver->random_);
+  driver->pipeline_ =
+      std::make_unique<Pipeline>(driver->lineup_, driver->ledger_, driver->nominations_.rows(),
+                                 driver->order_, driver->random_);
   QueueProfile profile{.name = driver->lineup_.name, .pre_enqueue = driver->lineup_.pre_enqueue};
   for (const auto& plugin : driver->lineup_.plugins) {
     if (auto* requeue = dynamic_cast<RequeuePlugin*>(plugin.get())) {
       profile.requeue.emplace(plugin->name(), requeue);
     }
   }
+  profile.probe = driver->pipeline_.get();
   std::vector<QueueProfile> profiles;
   profiles.push_back(std::move(profile));
   driver->queue_ = std::make_unique<SchedulingQueue>(driver->loop_, *driver->lineup_.queue_sort,
@@ -55,7 +57,7 @@ bool CoreDriver::TryNext() {
   pipeline_->BeginCycle(loop_.clock().Now());
   const Decision decision = pipeline_->Decide(pod, shape);
   if (decision.placed()) {
-    nominator_.Remove(current_uid_);
+    nominations_.Take(current_uid_);
     (void)ledger_.Assume(queued->pod, std::move(shape), decision.row);
     queue_->Done(current_uid_);
     ++bound_;
@@ -67,23 +69,65 @@ bool CoreDriver::TryNext() {
   return true;
 }
 
+void CoreDriver::TryAll() {
+  while (TryNext()) {
+  }
+}
+
+void CoreDriver::DeletePod(std::string_view uid) {
+  const PodInfo* known = ledger_.Find(uid);
+  if (known == nullptr) return;
+  const std::shared_ptr<const kube::Pod> pod = known->pod;
+  ledger_.RemovePod(uid);
+  queue_->OnEvent({.kind = EventKind::kAssignedPodRemoved, .pod_before = pod});
+}
+
+void CoreDriver::SetMetric(std::shared_ptr<const api::NodeMetric> metric) {
+  objects_.node_metrics.Set(std::move(metric));
+  queue_->OnEvent({.kind = EventKind::kNodeMetricChanged});
+}
+
 void CoreDriver::OnUnfit(Attempt& attempt) {
   const Diagnosis diagnosis = pipeline_->Diagnose(*attempt.pod, attempt.shape);
-  PodQuery& query = pipeline_->QueryFor(attempt.shape).query();
-  AttemptFailure failure{.rejected_by = {{"NodeResourcesFit"}}};
-  std::string post_filter;
+  const KnownUnfit* known = pipeline_->KnownUnfitOf(*attempt.pod, attempt.shape);
+  const std::optional<KnownUnfit> found =
+      known == nullptr ? std::optional(FindOut(attempt, diagnosis)) : std::nullopt;
+  if (known == nullptr) known = &*found;
+  AttemptFailure failure{.message = known->message};
+  for (const uint32_t slot : known->rejectors) {
+    failure.rejected_by.push_back({std::string(lineup_.NameOfSlot(slot))});
+  }
+  if (nominations_.NodeOf(current_uid_).empty()) failure.unfit = pipeline_->UnfitNow(attempt.shape);
+  queue_->Return(current_uid_, failure);
+}
+
+KnownUnfit CoreDriver::FindOut(Attempt& attempt, const Diagnosis& diagnosis) {
+  CompiledQuery& query = pipeline_->QueryFor(attempt.shape);
+  KnownUnfit found;
+  std::set<uint32_t> slots;
+  for (const auto& [why, rows] : diagnosis.rows.kinds()) {
+    if (rows > 0 && !why.verdict.ok()) slots.insert(why.plugin);
+  }
+  found.rejectors.assign(slots.begin(), slots.end());
+  bool of_shape = nominations_.NodeOf(current_uid_).empty();
   for (PostFilterPlugin* plugin : lineup_.post_filter) {
-    PostFilterResult result = plugin->PostFilter(attempt, query, diagnosis);
-    if (result.nominated_node) nominator_.Nominate(attempt.pod, *result.nominated_node);
-    post_filter = result.verdict.Message();
+    PostFilterResult result = plugin->PostFilter(attempt, query.query(), diagnosis);
+    if (result.nominated_node) nominations_.Nominate(attempt.pod, *result.nominated_node);
+    of_shape = of_shape && result.of_shape;
+    found.post_filter = result.verdict.Message();
     if (result.verdict.code != Code::kUnschedulable) break;
   }
-  failure.message = FitErrorMessage(diagnosis, reasons_, post_filter);
-  queue_->Return(current_uid_, failure);
+  found.message = FitErrorMessage(diagnosis, reasons_, found.post_filter);
+  if (of_shape) query.SetKnownUnfit(found);
+  return found;
 }
 
 RowVerdict CoreDriver::CheckRow(PodQuery& query, const RowView& row) {
   return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_, nullptr);
+}
+
+const RowNeeds* CoreDriver::NeedsOf(PodQuery& query) {
+  return pipeline_->QueryFor(query.shared_shape()).Needs(current_uid_);
 }
 
 uint64_t CoreDriver::RowsVersion(PodQuery& query) {
@@ -100,12 +144,12 @@ void CoreDriver::Preempt(const Attempt&, const std::string&,
 }
 
 std::vector<std::shared_ptr<const kube::Pod>> CoreDriver::NominatedTo(std::string_view node) {
-  const auto pods = nominator_.On(node);
+  const auto pods = nominations_.On(node);
   return {pods.begin(), pods.end()};
 }
 
 std::string CoreDriver::NominatedNodeOf(const kube::Pod& pod) {
-  return std::string(nominator_.NodeOf(pod.metadata.uid));
+  return std::string(nominations_.NodeOf(pod.metadata.uid));
 }
 
 }  // namespace koord::scheduler

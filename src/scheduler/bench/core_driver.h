@@ -9,10 +9,9 @@
 #include "scheduler/framework/cluster_objects.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/framework/plugin_lineup.h"
+#include "scheduler/nomination/nominations.h"
 #include "scheduler/pipeline/node_order.h"
-#include "scheduler/pipeline/nominated_rows.h"
 #include "scheduler/pipeline/pipeline.h"
-#include "scheduler/queue/nominator.h"
 #include "scheduler/queue/scheduling_queue.h"
 
 namespace koord::scheduler {
@@ -30,8 +29,16 @@ class CoreDriver final : private SchedulerHandle {
   Reasons& reasons() { return reasons_; }
 
   void Add(std::shared_ptr<const kube::Pod> pod);
+  // Promises a node to a pod that is not in the queue.
+  void Nominate(const std::shared_ptr<const kube::Pod>& pod, std::string_view node) {
+    nominations_.Nominate(pod, node);
+  }
   // One attempt for the pod whose turn it is. False if there is none.
   bool TryNext();
+  void TryAll();  // until there is none
+  // What happens in the cluster, as the queue hears of it.
+  void DeletePod(std::string_view uid);
+  void SetMetric(std::shared_ptr<const api::NodeMetric> metric);
   size_t bound() const { return bound_; }
   size_t evicted() const { return evicted_; }
 
@@ -39,26 +46,30 @@ class CoreDriver final : private SchedulerHandle {
   CoreDriver();
 
   void OnUnfit(Attempt& attempt);
+  KnownUnfit FindOut(Attempt& attempt, const Diagnosis& diagnosis);
 
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
+  const RowNeeds* NeedsOf(PodQuery& query) override;
   uint64_t RowsVersion(PodQuery& query) override;
   void Preempt(const Attempt& preemptor, const std::string& node,
                std::vector<std::shared_ptr<const kube::Pod>> victims, PreemptDone done) override;
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
   bool Allow(std::string_view, std::string_view) override { return false; }
-  bool Reject(std::string_view, std::string_view, std::string) override { return false; }
+  bool Reject(std::string_view, std::string_view, std::string, PromiseAfter) override {
+    return false;
+  }
   void Activate(const std::vector<kube::ObjectKey>& pods) override { queue_->Activate(pods); }
   std::vector<std::shared_ptr<const kube::Pod>> NominatedTo(std::string_view node) override;
-  void ClearNomination(const kube::Pod& pod) override { nominator_.Remove(pod.metadata.uid); }
+  void ClearNomination(const kube::Pod& pod) override { nominations_.Revoke(pod); }
   std::string NominatedNodeOf(const kube::Pod& pod) override;
 
   VirtualLoop loop_;
   Random random_{1};
   Reasons reasons_;
   Ledger ledger_;
+  Books books_{ledger_};
   ClusterObjects objects_;
-  Nominator nominator_;
-  NominatedRows nominated_;
+  Nominations nominations_;
   NodeOrder order_;
   PluginLineup lineup_;
   std::unique_ptr<Pipeline> pipeline_;

@@ -42,14 +42,14 @@ kube::Pod PodWith(std::string_view prefix, size_t i, int64_t milli_cpu, int64_t 
   kube::Container container{.name = "pause", .image = "registry.k8s.io/pause:3.10"};
   container.resources.requests = {{"cpu", Cpu(milli_cpu)}, {"memory", Memory(memory_mib)}};
   container.resources.limits = container.resources.requests;
-  pod.spec.containers.push_back(std::move(container));
+  pod.spec.containers.Mutable().push_back(std::move(container));
   return pod;
 }
 kube::Pod PlainInit(size_t i) { return PodWith("init", i, 100, 500); }
 kube::Pod PlainPod(size_t i) { return PodWith("pod", i, 100, 500); }
 
 kube::Pod Labelled(kube::Pod pod, std::string key, std::string value) {
-  pod.metadata.labels.emplace(std::move(key), std::move(value));
+  pod.metadata.labels.Mutable().emplace(std::move(key), std::move(value));
   return pod;
 }
 
@@ -88,7 +88,7 @@ kube::Pod WithSpread(kube::Pod pod, std::string_view when) {
   kube::TopologySpreadConstraint constraint{
       .max_skew = 5, .topology_key = std::string(kZone), .when_unsatisfiable = std::string(when)};
   constraint.label_selector.emplace().match_labels.emplace("color", "blue");
-  pod.spec.topology_spread_constraints.push_back(std::move(constraint));
+  pod.spec.topology_spread_constraints.Mutable().push_back(std::move(constraint));
   return pod;
 }
 
@@ -110,6 +110,35 @@ kube::Pod DiversePod(size_t i) {
   return pod;
 }
 
+// Pods of `shapes` workloads, in turn.
+std::function<kube::Pod(size_t)> InTurn(size_t shapes) {
+  return [shapes](size_t i) {
+    return Labelled(PlainPod(i), "app", fmt::format("app-{}", i % shapes));
+  };
+}
+
+// Four of them fill a node.
+kube::Pod QuarterOfANode(size_t i) { return PodWith("init", i, 1000, 500); }
+kube::Pod AnotherQuarter(size_t i) { return PodWith("waiting", i, 1000, 500); }
+kube::Pod HalfOfANode(size_t i) { return PodWith("waiting", i, 2000, 500); }
+
+// Each time on another node.
+void DeletePod(CoreDriver& driver, size_t i) {
+  driver.DeletePod(QuarterOfANode(i * 7).metadata.uid);
+  driver.TryAll();
+}
+
+kube::Pod UnfitOfItsOwn(size_t i) { return PodWith("pod", i, 1500 + static_cast<int64_t>(i), 500); }
+kube::Pod UnfitLikeOthers(size_t i) { return PodWith("pod", i, 2000, 500); }
+
+// Adds pods that fit nowhere.
+std::function<void(CoreDriver&, size_t)> Adding(kube::Pod pod(size_t)) {
+  return [pod](CoreDriver& driver, size_t i) {
+    driver.Add(std::make_shared<const kube::Pod>(pod(i)));
+    driver.TryAll();
+  };
+}
+
 kube::Pod MixedInit(size_t i) {
   kube::Pod pod = PlainInit(i);
   switch (i % 5) {
@@ -126,16 +155,35 @@ kube::Pod MixedInit(size_t i) {
   }
 }
 
+std::shared_ptr<const api::NodeMetric> Usage(const std::string& node, size_t milli_cpu,
+                                             size_t memory_mib) {
+  auto metric = std::make_shared<api::NodeMetric>();
+  metric->metadata.name = node;
+  metric->status.update_time = VirtualLoop::kStart;
+  auto& usage = metric->status.node_metric.emplace().node_usage.resources;
+  usage.emplace("cpu", Cpu(static_cast<int64_t>(milli_cpu)));
+  usage.emplace("memory", Memory(static_cast<int64_t>(memory_mib)));
+  return metric;
+}
+
 void ReportUsage(ClusterObjects& objects, const std::vector<kube::Node>& nodes) {
   for (size_t i = 0; i < nodes.size(); ++i) {
-    api::NodeMetric metric;
-    metric.metadata.name = nodes[i].metadata.name;
-    metric.status.update_time = VirtualLoop::kStart;
-    auto& usage = metric.status.node_metric.emplace().node_usage.resources;
-    usage.emplace("cpu", Cpu(static_cast<int64_t>(100 + i * 37 % 1500)));
-    usage.emplace("memory", Memory(static_cast<int64_t>(500 + i * 91 % 9000)));
-    objects.node_metrics.Set(std::make_shared<const api::NodeMetric>(std::move(metric)));
+    objects.node_metrics.Set(
+        Usage(nodes[i].metadata.name, 100 + i * 37 % 1500, 500 + i * 91 % 9000));
   }
+}
+
+// Every node uses more than its thresholds allow.
+void ReportOverload(ClusterObjects& objects, const std::vector<kube::Node>& nodes) {
+  for (const kube::Node& node : nodes) {
+    objects.node_metrics.Set(Usage(node.metadata.name, 3500, 9000));
+  }
+}
+
+// Another node each time reports a little less, which is still too much.
+void ReportAgain(CoreDriver& driver, size_t i) {
+  driver.SetMetric(Usage(PlainNode(i).metadata.name, 3400, 9000));
+  driver.TryAll();
 }
 
 kube::Pod LowPriority(size_t i) {
@@ -148,6 +196,63 @@ kube::Pod LowPriority(size_t i) {
 kube::Pod Preemptor(size_t i) {
   kube::Pod pod = PodWith("pod", i, 3000, 500);
   pod.spec.priority = 10;
+  return pod;
+}
+
+// Twenty of these fill a node.
+constexpr size_t kVictimsOfNode = 20;
+constexpr size_t kBudgets = 500;
+
+kube::Pod SmallVictim(size_t i) {
+  kube::Pod pod = Labelled(PodWith("low", i, 4000 / kVictimsOfNode, 500), "app",
+                           fmt::format("app-{}", i * 7 % kBudgets));
+  pod.spec.priority = static_cast<int32_t>(i % 5);
+  pod.status.start_time = VirtualLoop::kStart + std::chrono::seconds(i * 11 % 3600);
+  return pod;
+}
+
+// Each asks for something else: for the room of few victims or of most that a node has.
+kube::Pod DistinctPreemptor(size_t i) {
+  kube::Pod pod = PodWith("pod", i, 400 + static_cast<int64_t>(i * 37 % 3200),
+                          600 + static_cast<int64_t>(i * 13 % 900));
+  pod.metadata.labels = {{"job", fmt::format("job-{}", i)}};
+  pod.spec.priority = 10;
+  return pod;
+}
+
+// Every other one is used up: to make much room without breaking one is often impossible.
+void GuardVictims(ClusterObjects& objects, const std::vector<kube::Node>&) {
+  for (size_t i = 0; i < kBudgets; ++i) {
+    kube::PodDisruptionBudget budget;
+    budget.metadata.ns = "sched-1";
+    budget.metadata.name = fmt::format("budget-{}", i);
+    budget.spec.selector.emplace().match_labels.emplace("app", fmt::format("app-{}", i));
+    budget.status.disruptions_allowed = static_cast<int32_t>(i % 2);
+    objects.disruption_budgets.Set(
+        std::make_shared<const kube::PodDisruptionBudget>(std::move(budget)));
+  }
+}
+
+kube::Pod PromisedPod(size_t i) {
+  kube::Pod pod = PodWith("promised", i, 1000, 500);
+  pod.spec.priority = 10;
+  return pod;
+}
+
+// One of 5,000 workloads that keep apart, keep together, or would rather keep apart, each by
+// itself.
+kube::Pod OfOwnTerms(kube::Pod pod, size_t i) {
+  constexpr size_t kApps = 5000;
+  const size_t app = i % kApps;
+  const std::string name = fmt::format("app-{}", app);
+  pod = Labelled(std::move(pod), "app", name);
+  kube::PodAffinityTerm term;
+  term.label_selector.emplace().match_labels.emplace("app", name);
+  term.topology_key = app % 3 == 1 ? kZone : kHostname;
+  kube::Affinity& affinity = pod.spec.affinity.emplace();
+  if (app % 3 == 0) affinity.pod_anti_affinity.emplace().required.push_back(term);
+  if (app % 3 == 1) affinity.pod_affinity.emplace().required.push_back(term);
+  if (app % 3 == 2) affinity.pod_anti_affinity.emplace().preferred.push_back({100, term});
   return pod;
 }
 
@@ -174,11 +279,82 @@ const std::vector<Workload>& Workloads() {
        PlainNode, PlainInit, [](size_t i) { return WithSpread(PlainPod(i), "ScheduleAnyway"); }},
       {"preemption", "every pod must evict three of four others", 20000, 2000, PlainNode,
        LowPriority, Preemptor},
+      {"preemption-distinct", "preemptors of which no two are alike, 20 victims a node", 100000,
+       1000, PlainNode, SmallVictim, DistinctPreemptor},
+      {"preemption-budgets",
+       "the same, with 500 disruption budgets",
+       100000,
+       1000,
+       PlainNode,
+       SmallVictim,
+       DistinctPreemptor,
+       0,
+       {},
+       GuardVictims},
       {"mixed", "plain pods among pods with affinities of all kinds", 10000, 5000, PlainNode,
        MixedInit, PlainPod},
       {"diverse", "no pod is like another", 1000, 10000, PlainNode, PlainInit, DiversePod},
-      {"loadaware", "nodes that report their usage", 1000, 10000, PlainNode, PlainInit, PlainPod,
+      {"loadaware",
+       "nodes that report their usage",
+       1000,
+       10000,
+       PlainNode,
+       PlainInit,
+       PlainPod,
+       0,
+       {},
        ReportUsage},
+      {"shapes-4", "pods of four workloads in turn", 1000, 10000, PlainNode, PlainInit, InTurn(4)},
+      {"shapes-5", "pods of five workloads in turn", 1000, 10000, PlainNode, PlainInit, InTurn(5)},
+      {"shapes-16", "pods of 16 workloads in turn", 1000, 10000, PlainNode, PlainInit, InTurn(16)},
+      {"shapes-64", "pods of 64 workloads in turn", 1000, 10000, PlainNode, PlainInit, InTurn(64)},
+      {.name = "unfit-new-shape",
+       .description = "full nodes, a pod of a new shape each time",
+       .default_init_pods = 20000,
+       .default_pods = 1000,
+       .node = PlainNode,
+       .init_pod = QuarterOfANode,
+       .step = Adding(UnfitOfItsOwn)},
+      {.name = "unfit-known-shape",
+       .description = "full nodes, another pod of a shape that fits nowhere",
+       .default_init_pods = 20000,
+       .default_pods = 5000,
+       .node = PlainNode,
+       .init_pod = QuarterOfANode,
+       .step = Adding(UnfitLikeOthers)},
+      {.name = "deletion-makes-room",
+       .description = "10,000 pods of a shape wait, a deleted one makes room for one of them",
+       .default_init_pods = 20000,
+       .default_pods = 20,
+       .node = PlainNode,
+       .init_pod = QuarterOfANode,
+       .waiting_pods = 10000,
+       .waiting_pod = AnotherQuarter,
+       .step = DeletePod},
+      {.name = "deletion-too-small",
+       .description = "10,000 pods of a shape wait, a deleted one leaves too little room",
+       .default_init_pods = 20000,
+       .default_pods = 20,
+       .node = PlainNode,
+       .init_pod = QuarterOfANode,
+       .waiting_pods = 10000,
+       .waiting_pod = HalfOfANode,
+       .step = DeletePod},
+      {.name = "metric-still-too-high",
+       .description = "1,000 pods of a shape wait for load, a node reports its usage",
+       .default_init_pods = 0,
+       .default_pods = 20,
+       .node = PlainNode,
+       .init_pod = PlainInit,
+       .objects = ReportOverload,
+       .waiting_pods = 1000,
+       .waiting_pod = PlainPod,
+       .step = ReportAgain},
+      {"nominated", "plain pods while 1,000 others are promised nodes", 1000, 10000, PlainNode,
+       PlainInit, PlainPod, 1000, PromisedPod},
+      {"own-affinity", "5,000 workloads with (anti-)affinity terms of their own", 5000, 5000,
+       PlainNode, [](size_t i) { return OfOwnTerms(PlainInit(i), i); },
+       [](size_t i) { return OfOwnTerms(PlainPod(i), i); }},
   };
   return kWorkloads;
 }

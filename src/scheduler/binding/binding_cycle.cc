@@ -1,29 +1,16 @@
 #include "scheduler/binding/binding_cycle.h"
 
-#include <fmt/format.h>
+#include "scheduler/binding/plugin_verdict.h"
 
 namespace koord::scheduler {
-namespace {
-
-// Rejections are shown as they are; anything else says where it happened.
-Verdict At(std::string_view point, std::string_view plugin, Verdict verdict) {
-  if (!verdict.rejected()) {
-    verdict = Verdict::Error(
-        fmt::format("running {} plugin \"{}\": {}", point, plugin, verdict.Message()));
-  }
-  verdict.plugin = plugin;
-  return verdict;
-}
-
-}  // namespace
 
 BindingCycle::BindingCycle(const PluginLineup& profile, PodPatcher& patcher,
-                           StillWanted still_wanted, PointDone point_done, BindInstead bind_instead)
+                           StillWanted still_wanted, PointDone point_done, BindInstead instead)
     : profile_(profile),
       patcher_(patcher),
       still_wanted_(std::move(still_wanted)),
       point_done_(std::move(point_done)),
-      bind_instead_(std::move(bind_instead)) {}
+      instead_(std::move(instead)) {}
 
 void BindingCycle::Run(std::shared_ptr<Attempt> attempt, VerdictDone done) {
   if (Verdict verdict = still_wanted_(*attempt); !verdict.ok()) return done(std::move(verdict));
@@ -38,29 +25,29 @@ void BindingCycle::PreBind(std::shared_ptr<Attempt> attempt, size_t next, Verdic
                           done = std::move(done)](Verdict verdict) mutable {
     if (!verdict.ok() && verdict.code != Code::kSkip) {
       point_done_(CyclePoint::kPreBind, *attempt, verdict.code);
-      return done(At("PreBind", plugin->name(), std::move(verdict)));
+      return done(SaidAt("PreBind", plugin->name(), std::move(verdict)));
     }
     PreBind(std::move(attempt), next + 1, std::move(done));
   });
 }
 
 void BindingCycle::Patch(std::shared_ptr<Attempt> attempt, VerdictDone done) {
-  if (!profile_.patches_pods) {
-    point_done_(CyclePoint::kPreBind, *attempt, Code::kSuccess);
-    return BindSomehow(std::move(attempt), std::move(done));
-  }
   const Attempt& state = *attempt;
-  patcher_.Patch(state, Written([this, attempt = std::move(attempt),
-                                 done = std::move(done)](Verdict verdict) mutable {
-                   point_done_(CyclePoint::kPreBind, *attempt, verdict.code);
-                   if (!verdict.ok()) {
-                     return done(At("PreBindExtension", PodPatcher::kPlugin, std::move(verdict)));
-                   }
-                   if (Verdict wanted = still_wanted_(*attempt); !wanted.ok()) {
-                     return done(std::move(wanted));
-                   }
-                   BindSomehow(std::move(attempt), std::move(done));
-                 }));
+  patcher_.Patch(
+      state,
+      IsBoundByOthers(state) ? PodPatcher::Annotations::kNow
+                             : PodPatcher::Annotations::kWithTheBinding,
+      Written(
+          [this, attempt = std::move(attempt), done = std::move(done)](Verdict verdict) mutable {
+            point_done_(CyclePoint::kPreBind, *attempt, verdict.code);
+            if (!verdict.ok()) {
+              return done(SaidAt("PreBindExtension", PodPatcher::kPlugin, std::move(verdict)));
+            }
+            if (Verdict wanted = still_wanted_(*attempt); !wanted.ok()) {
+              return done(std::move(wanted));
+            }
+            BindSomehow(std::move(attempt), std::move(done));
+          }));
 }
 
 VerdictDone BindingCycle::Written(VerdictDone then) {
@@ -72,9 +59,9 @@ VerdictDone BindingCycle::Written(VerdictDone then) {
 }
 
 void BindingCycle::BindSomehow(std::shared_ptr<Attempt> attempt, VerdictDone done) {
-  if (!bind_instead_) return Bind(std::move(attempt), 0, std::move(done));
+  if (!IsBoundByOthers(*attempt)) return Bind(std::move(attempt), 0, std::move(done));
   const Attempt& state = *attempt;
-  bind_instead_(
+  instead_.bind(
       state, [this, attempt = std::move(attempt), done = std::move(done)](Verdict verdict) mutable {
         if (verdict.code == Code::kSkip) return Bind(std::move(attempt), 0, std::move(done));
         point_done_(CyclePoint::kBind, *attempt, verdict.code);
@@ -92,7 +79,7 @@ void BindingCycle::Bind(std::shared_ptr<Attempt> attempt, size_t next, VerdictDo
                    return Bind(std::move(attempt), next + 1, std::move(done));
                  }
                  point_done_(CyclePoint::kBind, *attempt, verdict.code);
-                 if (!verdict.ok()) return done(At("Bind", plugin->name(), std::move(verdict)));
+                 if (!verdict.ok()) return done(SaidAt("Bind", plugin->name(), std::move(verdict)));
                  done(Verdict::Success());
                }));
 }

@@ -1,15 +1,19 @@
 #include "scheduler/binding/binding_cycle.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
 
 #include "base/virtual_loop.h"
-#include "kube/client/in_process_transport.h"
-#include "kube/client/scripted_handler.h"
+#include "kube/transport/in_process_transport.h"
+#include "kube/transport/scripted_handler.h"
 
 namespace koord::scheduler::binding_cycle_test {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // A plugin that says what it is told to say, and notes that it was asked.
 class Scripted final : public PreBindPlugin, public BindPlugin {
@@ -19,6 +23,7 @@ class Scripted final : public PreBindPlugin, public BindPlugin {
 
   std::string_view name() const override { return name_; }
   void PreBind(Attempt& attempt, VerdictDone done) override {
+    attempt.labels["by"] += name_;
     attempt.annotations["by"] += name_;
     Say("PreBind", std::move(done));
   }
@@ -55,16 +60,32 @@ class BindingCycleTest : public testing::Test {
     loop_.RunReady();
   }
 
+  void AnswerPatch() {
+    handler_.Take().Answer(kube::Json{{"metadata", kube::json::object()}});
+    loop_.RunReady();
+  }
+
   VirtualLoop loop_;
   kube::ScriptedHandler handler_;
   kube::Client client_{
       loop_, std::make_shared<kube::InProcessTransport>(loop_, handler_), {.qps = 0}};
-  PodPatcher patcher_{loop_, client_, 1};
+  ObjectWriters writers_{client_};
+  PodPatcher patcher_{loop_, writers_, 1};
   PluginLineup profile_;
   std::vector<std::string> asked_;
   Verdict wanted_ = Verdict::Success();
-  BindingCycle cycle_{profile_, patcher_, [this](const Attempt&) { return wanted_; },
-                      [](CyclePoint, Attempt&, Code) {}};
+  bool binds_instead_ = false;
+  std::vector<std::string> bound_instead_;
+  BindingCycle cycle_{profile_,
+                      patcher_,
+                      [this](const Attempt&) { return wanted_; },
+                      [](CyclePoint, Attempt&, Code) {},
+                      {.binds = [this](const Attempt&) { return binds_instead_; },
+                       .bind =
+                           [this](const Attempt& attempt, VerdictDone done) {
+                             bound_instead_.push_back(attempt.pod->metadata.name);
+                             done(Verdict::Success());
+                           }}};
   std::shared_ptr<Attempt> attempt_ = std::make_shared<Attempt>();
   std::optional<Verdict> verdict_;
 };
@@ -73,13 +94,13 @@ TEST_F(BindingCycleTest, AsksInOrderAndBindsWithTheFirstThatDoesNotPass) {
   profile_.pre_bind = {Add("a"), Add("b", Verdict::Skip())};
   profile_.bind = {Add("c", Verdict::Skip()), Add("d"), Add("e")};
   Run();
+  AnswerPatch();
   EXPECT_EQ(asked_, (std::vector<std::string>{"PreBind a", "PreBind b", "Bind c", "Bind d"}));
   ASSERT_TRUE(verdict_);
   EXPECT_TRUE(verdict_->ok());
 }
 
-TEST_F(BindingCycleTest, BindsOnlyAfterThePatchOfAllDecisionsHasArrived) {
-  profile_.patches_pods = true;
+TEST_F(BindingCycleTest, BindsOnlyAfterThePatchOfAllLabelsHasArrived) {
   profile_.pre_bind = {Add("a"), Add("b")};
   profile_.bind = {Add("c")};
   Run();
@@ -87,11 +108,31 @@ TEST_F(BindingCycleTest, BindsOnlyAfterThePatchOfAllDecisionsHasArrived) {
   EXPECT_EQ(cycle_.writing(), 1u);
   auto exchange = handler_.Take();
   EXPECT_EQ(*kube::ParseJson(exchange.request.body),
-            (kube::Json{{"metadata", {{"annotations", {{"by", "ab"}}}, {"uid", ""}}}}));
+            (kube::Json{{"metadata", {{"labels", {{"by", "ab"}}}, {"uid", ""}}}}))
+      << "annotations are sent with the binding";
   exchange.Answer(kube::Json{{"metadata", kube::json::object()}});
   loop_.RunReady();
   EXPECT_EQ(asked_.back(), "Bind c");
   EXPECT_EQ(cycle_.writing(), 0u);
+}
+
+TEST_F(BindingCycleTest, WhoBindsInsteadFindsTheAnnotationsOnThePod) {
+  profile_.pre_bind = {Add("a")};
+  profile_.bind = {Add("c")};
+  binds_instead_ = true;
+  Run();
+  EXPECT_THAT(bound_instead_, IsEmpty());
+  auto exchange = handler_.Take();
+  EXPECT_EQ(
+      *kube::ParseJson(exchange.request.body),
+      (kube::Json{
+          {"metadata", {{"labels", {{"by", "a"}}}, {"annotations", {{"by", "a"}}}, {"uid", ""}}}}));
+  exchange.Answer(kube::Json{{"metadata", kube::json::object()}});
+  loop_.RunReady();
+  EXPECT_THAT(bound_instead_, ElementsAre("p"));
+  EXPECT_EQ(asked_, std::vector<std::string>{"PreBind a"});
+  ASSERT_TRUE(verdict_);
+  EXPECT_TRUE(verdict_->ok());
 }
 
 TEST_F(BindingCycleTest, SaysWhereItFailed) {
@@ -113,13 +154,11 @@ TEST_F(BindingCycleTest, ShowsARejectionAsItIs) {
 }
 
 TEST_F(BindingCycleTest, DoesNotBindAPodThatNobodyWantsAnyMoreAfterThePatch) {
-  profile_.patches_pods = true;
   profile_.pre_bind = {Add("a")};
   profile_.bind = {Add("c")};
   Run();
   wanted_ = Verdict::Error("it was deleted meanwhile");
-  handler_.Take().Answer(kube::Json{{"metadata", kube::json::object()}});
-  loop_.RunReady();
+  AnswerPatch();
   EXPECT_EQ(asked_, std::vector<std::string>{"PreBind a"});
   ASSERT_TRUE(verdict_);
   EXPECT_EQ(verdict_->Message(), "it was deleted meanwhile");

@@ -1,7 +1,7 @@
 #include "scheduler/binding/pod_patcher.h"
 
+#include "api/output_keys.h"
 #include "kube/api_error.h"
-#include "kube/resources.h"
 
 namespace koord::scheduler {
 namespace {
@@ -11,10 +11,23 @@ constexpr Duration kFirstPause = 10ms;
 constexpr int kPauseFactor = 5;
 constexpr double kJitter = 0.1;
 
-kube::Json Strings(const kube::Labels& pairs) {
-  kube::json::object object;
-  for (const auto& [key, value] : pairs) object[key] = value;
-  return object;
+// What of `wanted` a pod does not have yet.
+kube::json::object Changed(const kube::Labels& wanted, const kube::Labels& known) {
+  kube::json::object changed;
+  for (const auto& [key, value] : wanted) {
+    const std::string* before = kube::FindValue(known, key);
+    if (before == nullptr || *before != value) changed[key] = value;
+  }
+  return changed;
+}
+
+// Removes what an earlier attempt has given the pod and this one does not.
+void RemoveStale(const Attempt& attempt, kube::json::object& annotations) {
+  for (const std::string_view key : api::kOutputAnnotations) {
+    if (kube::FindValue(attempt.annotations, key) != nullptr) continue;
+    if (kube::FindValue(attempt.pod->metadata.annotations, key) == nullptr) continue;
+    annotations[key] = nullptr;
+  }
 }
 
 bool IsWorthAnother(const Status& status) {
@@ -32,49 +45,43 @@ Verdict VerdictOf(const StatusOr<kube::Json>& answer) {
 }  // namespace
 
 struct PodPatcher::Sending {
-  kube::ObjectKey key;
-  kube::Json patch;
+  std::shared_ptr<const kube::Pod> pod;
+  kube::json::object metadata;
   VerdictDone done;
   int attempts = 0;
   Duration pause = kFirstPause;
 };
 
-PodPatcher::PodPatcher(EventLoop& loop, kube::Client& client, uint64_t seed)
-    : loop_(loop), client_(client), random_(seed) {}
+PodPatcher::PodPatcher(EventLoop& loop, ObjectWriters& writers, uint64_t seed)
+    : loop_(loop), writers_(writers), random_(seed) {}
 
-void PodPatcher::Patch(const Attempt& attempt, VerdictDone done) {
-  kube::json::object metadata;
+void PodPatcher::Patch(const Attempt& attempt, Annotations annotations, VerdictDone done) {
   const kube::ObjectMeta& pod = attempt.pod->metadata;
-  for (const auto& [name, edits, now] :
-       {std::tuple{"labels", &attempt.labels, &pod.labels.get()},
-        std::tuple{"annotations", &attempt.annotations, &pod.annotations}}) {
-    kube::Labels changed;
-    for (const auto& [key, value] : *edits) {
-      const std::string* before = kube::FindValue(*now, key);
-      if (before == nullptr || *before != value) changed.emplace(key, value);
-    }
-    if (!changed.empty()) metadata[name] = Strings(changed);
-  }
-  if (metadata.empty()) return done(Verdict::Success());
-  metadata["uid"] = pod.uid;
-  Send(std::make_shared<Sending>(
-      Sending{KeyOf(pod), kube::json::object{{"metadata", std::move(metadata)}}, std::move(done)}));
+  kube::json::object labels = Changed(attempt.labels, pod.labels.get());
+  kube::json::object annotated;
+  if (annotations == Annotations::kNow) annotated = Changed(attempt.annotations, pod.annotations);
+  RemoveStale(attempt, annotated);
+  if (labels.empty() && annotated.empty()) return done(Verdict::Success());
+  kube::json::object metadata;
+  if (!labels.empty()) metadata["labels"] = std::move(labels);
+  if (!annotated.empty()) metadata["annotations"] = std::move(annotated);
+  Send(std::make_shared<Sending>(Sending{attempt.pod, std::move(metadata), std::move(done)}));
 }
 
 void PodPatcher::Send(std::shared_ptr<Sending> sending) {
   ++sending->attempts;
-  client_.Patch(
-      kube::kPods, sending->key, kube::PatchType::kStrategic, sending->patch, {},
-      [this, sending](const StatusOr<kube::Json>& answer) {
-        if (answer.ok() || sending->attempts == kAttempts || !IsWorthAnother(answer.status())) {
-          return sending->done(VerdictOf(answer));
-        }
-        const auto jitter = static_cast<double>(sending->pause.count()) * kJitter;
-        const Duration pause =
-            sending->pause + Duration(static_cast<int64_t>(jitter * random_.Fraction()));
-        sending->pause *= kPauseFactor;
-        loop_.Schedule(pause, scope_.Wrap([this, sending] { Send(sending); }));
-      });
+  writers_.For(*sending->pod)
+      .PatchMetadata(
+          *sending->pod, sending->metadata, [this, sending](const StatusOr<kube::Json>& answer) {
+            if (answer.ok() || sending->attempts == kAttempts || !IsWorthAnother(answer.status())) {
+              return sending->done(VerdictOf(answer));
+            }
+            const auto jitter = static_cast<double>(sending->pause.count()) * kJitter;
+            const Duration pause =
+                sending->pause + Duration(static_cast<int64_t>(jitter * random_.Fraction()));
+            sending->pause *= kPauseFactor;
+            loop_.Schedule(pause, scope_.Wrap([this, sending] { Send(sending); }));
+          });
 }
 
 }  // namespace koord::scheduler

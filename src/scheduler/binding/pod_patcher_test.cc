@@ -4,9 +4,10 @@
 
 #include <optional>
 
+#include "api/output_keys.h"
 #include "base/virtual_loop.h"
-#include "kube/client/in_process_transport.h"
-#include "kube/client/scripted_handler.h"
+#include "kube/transport/in_process_transport.h"
+#include "kube/transport/scripted_handler.h"
 
 namespace koord::scheduler::pod_patcher_test {
 namespace {
@@ -22,9 +23,16 @@ class PodPatcherTest : public testing::Test {
     attempt_.pod = std::move(pod);
   }
 
-  void Patch() {
-    patcher_.Patch(attempt_, [this](Verdict verdict) { verdict_ = std::move(verdict); });
+  void Patch(PodPatcher::Annotations annotations = PodPatcher::Annotations::kWithTheBinding) {
+    patcher_.Patch(attempt_, annotations,
+                   [this](Verdict verdict) { verdict_ = std::move(verdict); });
     loop_.RunReady();
+  }
+  // What an earlier attempt has left on the pod.
+  void Leave(const kube::Annotations& annotations) {
+    auto pod = std::make_shared<kube::Pod>(*attempt_.pod);
+    pod->metadata.annotations = annotations;
+    attempt_.pod = std::move(pod);
   }
   // Answers the only request that is waiting.
   void Fail(int code, std::string_view reason) {
@@ -36,7 +44,8 @@ class PodPatcherTest : public testing::Test {
   kube::ScriptedHandler handler_;
   kube::Client client_{
       loop_, std::make_shared<kube::InProcessTransport>(loop_, handler_), {.qps = 0}};
-  PodPatcher patcher_{loop_, client_, 1};
+  ObjectWriters writers_{client_};
+  PodPatcher patcher_{loop_, writers_, 1};
   Attempt attempt_;
   std::optional<Verdict> verdict_;
 };
@@ -50,16 +59,49 @@ TEST_F(PodPatcherTest, SendsNothingWhereNothingWasDecided) {
 
 TEST_F(PodPatcherTest, SendsNothingThatThePodHasAlready) {
   attempt_.annotations = {{"known", "as before"}};
+  Patch(PodPatcher::Annotations::kNow);
+  EXPECT_EQ(handler_.waiting(), 0u);
+  ASSERT_TRUE(verdict_);
+  EXPECT_TRUE(verdict_->ok());
+}
+
+TEST_F(PodPatcherTest, LeavesAnnotationsToTheBinding) {
+  attempt_.annotations = {{std::string(api::kAnnotationResourceStatus), "{}"}, {"other", "1"}};
   Patch();
   EXPECT_EQ(handler_.waiting(), 0u);
   ASSERT_TRUE(verdict_);
   EXPECT_TRUE(verdict_->ok());
 }
 
+// Decision 9: koordlet would act on what an attempt has left that was never bound.
+TEST_F(PodPatcherTest, RemovesWhatAnEarlierAttemptHasGivenAndThisOneDoesNot) {
+  const std::string cpus(api::kAnnotationResourceStatus);
+  const std::string devices(api::kAnnotationDeviceAllocated);
+  Leave({{cpus, "{}"}, {devices, "{}"}, {"known", "as before"}});
+  attempt_.annotations = {{cpus, R"({"cpuset": "0"})"}};
+  Patch();
+  auto exchange = handler_.Take();
+  EXPECT_EQ(*kube::ParseJson(exchange.request.body),
+            (kube::Json{{"metadata", {{"annotations", {{devices, nullptr}}}, {"uid", "u1"}}}}));
+}
+
+TEST_F(PodPatcherTest, KnowsEveryKeyThatAnAttemptMayLeave) {
+  kube::Annotations left;
+  for (const std::string_view key : api::kOutputAnnotations) left.emplace(key, "x");
+  Leave(left);
+  Patch();
+  const kube::Json patch = *kube::ParseJson(handler_.Take().request.body);
+  for (const std::string_view key : api::kOutputAnnotations) {
+    const kube::Json* removed = kube::Find(patch, {"metadata", "annotations", key});
+    ASSERT_NE(removed, nullptr) << key;
+    EXPECT_TRUE(removed->is_null()) << key;
+  }
+}
+
 TEST_F(PodPatcherTest, SendsWhatChangesInOnePatchOfThisVeryPod) {
   attempt_.labels = {{"l", "1"}};
   attempt_.annotations = {{"known", "as before"}, {"cpus", "0-3"}};
-  Patch();
+  Patch(PodPatcher::Annotations::kNow);
   auto exchange = handler_.Take();
   EXPECT_EQ(exchange.request.method, "PATCH");
   EXPECT_EQ(exchange.request.target, "/api/v1/namespaces/ns/pods/p");

@@ -1,9 +1,12 @@
 #include "scheduler/cluster/pod_shape.h"
 
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
 #include <absl/hash/hash.h>
 
 #include <algorithm>
 
+#include "api/output_keys.h"
 #include "kube/objects/pod_resources.h"
 
 namespace koord::scheduler {
@@ -20,10 +23,11 @@ bool HasEphemeralClaim(const kube::Pod& pod) {
       pod.spec.volumes, [](const kube::Volume& volume) { return volume.ephemeral.has_value(); });
 }
 
-// Keys of Koordinator's own, which its plugins read. Others (checksums, times) differ between pods
-// that are otherwise alike.
+// Keys of Koordinator's own with which pods ask for something, and which its plugins read. Others
+// (checksums, times, what a pod was given) differ between pods that are otherwise alike.
 bool IsOurs(const std::pair<const std::string, std::string>& annotation) {
-  return annotation.first.find("koordinator.sh/") != std::string::npos;
+  return annotation.first.find("koordinator.sh/") != std::string::npos &&
+         !api::IsOutputAnnotation(annotation.first);
 }
 
 // Whether two lists are equal but for what does not matter.
@@ -86,6 +90,10 @@ class Hasher {
       Add(value);
     }
   }
+  void Add(const kube::Toleration& toleration) {
+    Add(toleration.key);
+    Add(toleration.value);
+  }
   void Add(const kube::NodeSelectorTerm& term) {
     for (const auto* list : {&term.match_expressions, &term.match_fields}) {
       for (const kube::NodeSelectorRequirement& each : *list) {
@@ -106,7 +114,20 @@ void HashContainers(Hasher& hash, const std::vector<kube::Container>& containers
     hash.Add(container.image);
     hash.Add(container.resources.requests);
     hash.Add(container.resources.limits);
+    for (const kube::ContainerPort& port : container.ports) hash.Add(port.host_port);
   }
+}
+
+// What pods of different workloads differ in most often, so that a bucket has few shapes.
+void HashAffinity(Hasher& hash, const kube::Affinity& affinity) {
+  for (const auto* terms : {&affinity.pod_affinity, &affinity.pod_anti_affinity}) {
+    if (!terms->has_value()) continue;
+    for (const auto& term : (*terms)->required) hash.Add(term.topology_key);
+    for (const auto& each : (*terms)->preferred) hash.Add(each.pod_affinity_term.topology_key);
+  }
+  // Pods of a DaemonSet differ in nothing else.
+  if (!affinity.node_affinity || !affinity.node_affinity->required) return;
+  for (const auto& term : affinity.node_affinity->required->node_selector_terms) hash.Add(term);
 }
 
 void DescribeAffinity(PodShape& shape, const kube::PodSpec& pod) {
@@ -120,8 +141,9 @@ void DescribeAffinity(PodShape& shape, const kube::PodSpec& pod) {
 }
 
 PodShape Describe(const std::shared_ptr<const kube::Pod>& pod, ResourceNames& resources) {
+  ResourceHold names;
   const auto without_zeros = [&](const kube::ResourceList& list) {
-    ResourceAmounts amounts = resources.AmountsIn(list);
+    ResourceAmounts amounts = resources.AmountsIn(list, names);
     DropZeros(amounts);
     return amounts;
   };
@@ -135,6 +157,7 @@ PodShape Describe(const std::shared_ptr<const kube::Pod>& pod, ResourceNames& re
                  .band = api::PriorityBandOf(*pod),
                  .of_daemon_set = IsOfDaemonSet(*pod),
                  .host_ports = HostPortsOf(pod->spec)};
+  shape.names = std::move(names);
   DescribeAffinity(shape, pod->spec);
   shape.has_claims = std::ranges::any_of(pod->spec.volumes, [](const kube::Volume& volume) {
     return volume.persistent_volume_claim || volume.ephemeral;
@@ -193,12 +216,11 @@ uint64_t ShapeHash(const kube::Pod& pod) {
   HashContainers(hash, pod.spec.containers);
   HashContainers(hash, pod.spec.init_containers);
   hash.Add(pod.spec.node_selector);
-  // Pods of a DaemonSet differ in nothing else.
-  if (pod.spec.affinity && pod.spec.affinity->node_affinity) {
-    if (const auto& required = pod.spec.affinity->node_affinity->required) {
-      for (const kube::NodeSelectorTerm& term : required->node_selector_terms) hash.Add(term);
-    }
+  if (pod.spec.affinity) HashAffinity(hash, *pod.spec.affinity);
+  for (const auto& constraint : pod.spec.topology_spread_constraints) {
+    hash.Add(constraint.topology_key);
   }
+  for (const kube::Toleration& toleration : pod.spec.tolerations) hash.Add(toleration);
   for (const kube::Volume& volume : pod.spec.volumes) {
     if (volume.persistent_volume_claim) hash.Add(volume.persistent_volume_claim->claim_name);
   }
@@ -211,27 +233,46 @@ uint64_t ShapeHash(const kube::Pod& pod) {
   return hash.value();
 }
 
+// The shapes that there are, by hash; different ones with the same hash stand in one bucket.
+struct ShapeTable::Index {
+  using Bucket = absl::InlinedVector<std::weak_ptr<const PodShape>, 1>;
+
+  absl::flat_hash_map<uint64_t, Bucket> buckets;
+  size_t shapes = 0;
+};
+
+struct ShapeTable::Destroy {
+  std::shared_ptr<Index> index;
+  uint64_t hash;
+
+  void operator()(const PodShape* shape) const {
+    const auto found = index->buckets.find(hash);
+    Index::Bucket& bucket = found->second;
+    const auto gone = [](const auto& each) { return each.expired(); };
+    bucket.erase(std::find_if(bucket.begin(), bucket.end(), gone));
+    if (bucket.empty()) index->buckets.erase(found);
+    --index->shapes;
+    delete shape;
+  }
+};
+
+ShapeTable::ShapeTable(ResourceNames& resources)
+    : resources_(resources), index_(std::make_shared<Index>()) {}
+
+size_t ShapeTable::size() const { return index_->shapes; }
+
 ShapePtr ShapeTable::Of(const std::shared_ptr<const kube::Pod>& pod) {
-  auto& bucket = shapes_[ShapeHash(*pod)];
+  const uint64_t hash = ShapeHash(*pod);
+  Index::Bucket& bucket = index_->buckets[hash];
   for (const auto& each : bucket) {
     if (ShapePtr shape = each.lock(); shape && SameShape(*shape->sample, *pod)) return shape;
   }
-  auto shape = std::make_shared<PodShape>(Describe(pod, resources_));
-  shape->id = next_id_++;
+  auto made = std::make_unique<PodShape>(Describe(pod, resources_));
+  made->id = next_id_++;
+  ShapePtr shape(made.release(), Destroy{index_, hash});
   bucket.push_back(shape);
-  if (shapes_.size() > drop_at_) DropUnused();
+  ++index_->shapes;
   return shape;
-}
-
-void ShapeTable::DropUnused() {
-  absl::erase_if(shapes_, [](auto& entry) {
-    auto& bucket = entry.second;
-    bucket.erase(std::remove_if(bucket.begin(), bucket.end(),
-                                [](const auto& each) { return each.expired(); }),
-                 bucket.end());
-    return bucket.empty();
-  });
-  drop_at_ = std::max<size_t>(1024, 2 * shapes_.size());
 }
 
 }  // namespace koord::scheduler

@@ -1,6 +1,4 @@
 #pragma once
-#include <absl/container/flat_hash_map.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,13 +28,14 @@ std::vector<HostPort> HostPortsOf(const kube::PodSpec& pod);
 // workload share a shape, and with it whatever was computed for one of them.
 //
 // Of the sample only what is part of the shape may be read: namespace, labels, annotations of
-// Koordinator's domains, the controlling owner, and the spec without its node name, scheduling
-// gates and volumes that do not bind a pod to nodes. Not its name, uid, or status (but the QoS
-// class).
+// Koordinator's domains but for those that say what a pod was given (api/output_keys.h), the
+// controlling owner, and the spec without its node name, scheduling gates and volumes that do not
+// bind a pod to nodes. Not its name, uid, or status (but the QoS class).
 struct PodShape {
   uint32_t id = 0;  // of this run only; never reused
   std::shared_ptr<const kube::Pod> sample;
 
+  ResourceHold names;           // of what it asks for
   ResourceAmounts requests;     // of the spec, without zeros
   ResourceAmounts limits;       // of the spec, without zeros
   int64_t non_zero_cpu = 0;     // with 100m for containers that do not say
@@ -56,21 +55,20 @@ struct PodShape {
 
 using ShapePtr = std::shared_ptr<const PodShape>;
 
-// Finds the shape of a pod, or makes it. Shapes that nobody holds any more are dropped.
+// Finds the shape of a pod, or makes it. A shape that nobody holds any more is gone at once.
 class ShapeTable {
  public:
-  explicit ShapeTable(ResourceNames& resources) : resources_(resources) {}
+  explicit ShapeTable(ResourceNames& resources);
 
   ShapePtr Of(const std::shared_ptr<const kube::Pod>& pod);
-  size_t size() const { return shapes_.size(); }
+  size_t size() const;
 
  private:
-  void DropUnused();
+  struct Index;
+  struct Destroy;
 
   ResourceNames& resources_;
-  // By hash; pods with one hash and different shapes stand in one bucket.
-  absl::flat_hash_map<uint64_t, absl::InlinedVector<std::weak_ptr<const PodShape>, 1>> shapes_;
-  size_t drop_at_ = 1024;
+  std::shared_ptr<Index> index_;  // shared with the shapes, which may outlive the table
   uint32_t next_id_ = 1;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/output_keys.h"
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/testing/plugin_bed.h"
 
@@ -67,6 +68,23 @@ TEST(PodShapeTest, PodsThatAreAlikeShareAShape) {
   }
 }
 
+TEST(PodShapeTest, WhatAPodWasGivenIsNoPartOfIt) {
+  for (const std::string_view key : api::kOutputAnnotations) {
+    ResourceNames resources;
+    ShapeTable shapes(resources);
+    const auto with = [&](std::string_view given) {
+      return PodOf(
+          fmt::format("{{metadata: {{name: p, annotations: {{a.koordinator.sh/x: '1', "
+                      "{}z.koordinator.sh/x: '2'}}}}}}",
+                      given));
+    };
+    const ShapePtr asked = shapes.Of(with(""));
+    EXPECT_EQ(asked, shapes.Of(with(fmt::format("{}: one, ", key)))) << key;
+    EXPECT_EQ(asked, shapes.Of(with(fmt::format("{}: another, ", key)))) << key;
+    EXPECT_EQ(shapes.size(), 1u) << key;
+  }
+}
+
 TEST(PodShapeTest, KnowsWhatAPodAsksFor) {
   ResourceNames resources;
   ShapeTable shapes(resources);
@@ -89,7 +107,36 @@ TEST(PodShapeTest, ShapesThatNobodyHoldsAreDropped) {
   for (int i = 0; i < 5000; ++i) {
     shapes.Of(PodOf(fmt::format("{{metadata: {{name: p, labels: {{n: '{}'}}}}}}", i)));
   }
-  EXPECT_LT(shapes.size(), 2000U);
+  EXPECT_EQ(shapes.size(), 0U);
+  ShapePtr outlives;
+  {
+    ResourceNames names;
+    ShapeTable others(names);
+    outlives =
+        others.Of(PodOf("{metadata: {name: p}, spec: {containers: [{resources: {requests: "
+                        "{example.com/x: '1'}}}]}}"));
+    EXPECT_EQ(others.size(), 1U);
+  }
+}
+
+TEST(PodShapeTest, AShapeKeepsTheNamesOfWhatItAsksFor) {
+  ResourceNames resources;
+  ShapeTable shapes(resources);
+  const size_t before = resources.used();
+  const auto asking_for = [&](std::string_view name) {
+    return shapes.Of(
+        PodOf(fmt::format("{{metadata: {{name: p}}, spec: {{containers: [{{resources: {{requests: "
+                          "{{{}: '1'}}, limits: {{{}: '1'}}}}}}]}}}}",
+                          name, name)));
+  };
+  ShapePtr one = asking_for("example.com/one");
+  const ResourceId id = one->requests.front().id;
+  EXPECT_EQ(resources.NameOf(id), "example.com/one");
+  EXPECT_EQ(resources.used(), before + 1);
+  one.reset();
+  EXPECT_EQ(resources.used(), before);
+  EXPECT_FALSE(resources.Find("example.com/one").has_value());
+  EXPECT_EQ(asking_for("example.com/two")->requests.front().id, id) << "numbers are used again";
 }
 
 }  // namespace

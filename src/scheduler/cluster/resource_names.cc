@@ -34,25 +34,11 @@ ResourceNames::ResourceNames() {
   Intern(kube::kEphemeralStorage);
 }
 
-ResourceId ResourceNames::Intern(std::string_view name) {
-  if (const auto id = Find(name)) return *id;
-  const auto id = static_cast<ResourceId>(names_.size());
-  names_.emplace_back(name);
-  ids_.emplace(name, id);
-  return id;
-}
-
-std::optional<ResourceId> ResourceNames::Find(std::string_view name) const {
-  const auto found = ids_.find(name);
-  if (found == ids_.end()) return {};
-  return found->second;
-}
-
-ResourceAmounts ResourceNames::AmountsIn(const kube::ResourceList& list) {
+ResourceAmounts ResourceNames::AmountsIn(const kube::ResourceList& list, ResourceHold& hold) {
   ResourceAmounts amounts;
   for (const auto& [name, amount] : list) {
     if (!IsAccountedFor(name)) continue;
-    const ResourceId id = Intern(name);
+    const ResourceId id = names_.Intern(name, hold);
     amounts.push_back({id, id == kCpuId ? amount.MilliValue() : amount.Value()});
   }
   std::ranges::sort(amounts, {}, &ResourceAmount::id);

@@ -6,16 +6,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/string_map.h"
 #include "kube/objects/resource_list.h"
+#include "scheduler/cluster/counted_texts.h"
 
 namespace koord::scheduler {
 
-// A resource by number, so that amounts stand in columns. The same name has the same number as long
-// as the scheduler runs.
-using ResourceId = uint16_t;
+// A resource by number, so that amounts stand in columns. A name keeps its number as long as a
+// shape, a pod or a node that uses it is there, or the configuration names it.
+using ResourceId = CountedTexts::Id;
+using ResourceHold = CountedTexts::Hold;
 inline constexpr ResourceId kCpuId = 0;  // in milli-cores; everything else in whole units
 inline constexpr ResourceId kMemoryId = 1;
 inline constexpr ResourceId kEphemeralStorageId = 2;
@@ -44,19 +44,21 @@ class ResourceNames {
  public:
   ResourceNames();
 
-  ResourceId Intern(std::string_view name);
-  // The number of a name that was interned before.
-  std::optional<ResourceId> Find(std::string_view name) const;
-  const std::string& NameOf(ResourceId id) const { return names_[id]; }
-  size_t size() const { return names_.size(); }
+  // For names in the configuration, which stay.
+  ResourceId Intern(std::string_view name) { return names_.Intern(name); }
+  // The number of a name that is in use.
+  std::optional<ResourceId> Find(std::string_view name) const { return names_.Find(name); }
+  const std::string& NameOf(ResourceId id) const { return names_.TextOf(id); }
+  size_t size() const { return names_.size(); }  // ids are below this
+  size_t used() const { return names_.used(); }
 
   // The resources that are accounted for: cpu, memory, ephemeral storage, hugepages, attachable
-  // volumes and names with a domain. `pods` and unknown plain names are left out.
-  ResourceAmounts AmountsIn(const kube::ResourceList& list);
+  // volumes and names with a domain. `pods` and unknown plain names are left out. The ids are good
+  // as long as the hold is.
+  ResourceAmounts AmountsIn(const kube::ResourceList& list, ResourceHold& hold);
 
  private:
-  std::vector<std::string> names_;
-  StringMap<ResourceId> ids_;
+  CountedTexts names_;
 };
 
 }  // namespace koord::scheduler

@@ -1,7 +1,7 @@
 #include "base/fuzz.h"
+#include "scheduler/config/catalog_testing.h"
 #include "scheduler/config/expand_plugins.h"
 #include "scheduler/config/load_configuration.h"
-#include "scheduler/config/test_catalog.h"
 
 // What loads must be written so that it reads as the same, and every error must say something.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

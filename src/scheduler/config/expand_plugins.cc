@@ -28,6 +28,10 @@ class ProfileExpander {
     for (const ExtensionPoint point : kExtensionPoints) {
       expanded.points[IndexOf(point)] = ExpandPoint(point);
     }
+    // Arguments of a plugin that is not here do as little as the plugin.
+    for (const PluginConfig& config : profile_.plugin_config) {
+      if (!catalog_.contains(config.name) && IsKnownPlugin(config.name)) NoteMissing(config.name);
+    }
     CheckQueueSort(expanded.points[IndexOf(ExtensionPoint::kQueueSort)]);
     if (expanded.At(ExtensionPoint::kBind).empty()) {
       Error(ExtensionPoint::kBind, 0, "no plugin binds pods: at least one must");

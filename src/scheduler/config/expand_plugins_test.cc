@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/source_dir/source_dir.h"
 #include "base/strings.h"
+#include "scheduler/config/catalog_testing.h"
 #include "scheduler/config/load_configuration.h"
-#include "scheduler/config/test_catalog.h"
 
 namespace koord::scheduler::expand_plugins_test {
 namespace {
@@ -44,8 +45,7 @@ std::string OrderAt(const ProfilePlugins& profile, ExtensionPoint point) {
 }
 
 std::string ReadTestFile(std::string_view name) {
-  return ReadFile(fmt::format("{}/src/scheduler/config/testdata/{}", KOORD_SOURCE_DIR, name))
-      .value();
+  return ReadFile(SourcePath("src/scheduler/config/testdata") / name).value();
 }
 
 // What the in-tree plugins make of these points in every profile that does not touch them.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/source_dir/source_dir.h"
 #include "kube/yaml.h"
 
 namespace koord::scheduler::load_configuration_test {
@@ -26,8 +27,7 @@ std::string ErrorOf(std::string_view text) {
 }
 
 std::string ReadTestFile(std::string_view name) {
-  return ReadFile(fmt::format("{}/src/scheduler/config/testdata/{}", KOORD_SOURCE_DIR, name))
-      .value();
+  return ReadFile(SourcePath("src/scheduler/config/testdata") / name).value();
 }
 
 TEST(LoadConfigurationTest, DefaultsAreThoseOfKubernetes) {

@@ -78,8 +78,8 @@ namespace koord::kube {
 
 using scheduler::PluginArgs;
 
-Status Codec<PluginArgs>::Read(const Json& in, PluginArgs& out) {
-  out = in;
+Status Codec<PluginArgs>::Read(JsonView in, PluginArgs& out) {
+  out = in.Copy();
   return absl::OkStatus();
 }
 

@@ -52,6 +52,6 @@ PluginArgs ReadPluginArgs(std::string_view plugin, const kube::Json& written,
 // Reading keeps the document; ReadPluginArgs, which knows the plugin, gives it a type.
 template <>
 struct koord::kube::Codec<koord::scheduler::PluginArgs> {
-  static Status Read(const Json& in, koord::scheduler::PluginArgs& out);
+  static Status Read(JsonView in, koord::scheduler::PluginArgs& out);
   static Json Write(const koord::scheduler::PluginArgs& args);
 };

@@ -8,6 +8,7 @@ namespace {
 using enum FeatureStage;
 
 // clang-format off: one gate a line
+// Those of kube-scheduler, whose features are always as they are by default.
 constexpr FeatureGate kKubernetesGates[] = {
     {"APIResponseCompression", kBeta, true},
     {"APIServerIdentity", kBeta, true},
@@ -227,7 +228,16 @@ constexpr FeatureGate kKubernetesGates[] = {
     {"WindowsHostNetwork", kDeprecated, false},
 };
 
-constexpr FeatureGate kKoordinatorGates[] = {
+constexpr FeatureGate kGates[] = {
+    {"DynamicSchedulerCheck", kAlpha, true},
+    {kPreemptionPolicyTransformer, kAlpha, false},
+    {kPriorityTransformer, kAlpha, false},
+    {kReplaceResourcesTransformer, kAlpha, false},
+};
+
+// What nothing reads yet: setting one of these is said to have no effect. A feature that arrives
+// moves its line up.
+constexpr FeatureGate kIdleGates[] = {
     {"CSIStorageCapacity", kStable, true},
     {"CleanExpiredReservationAllocated", kAlpha, false},
     {"CompatibleCSIStorageCapacity", kAlpha, false},
@@ -238,7 +248,6 @@ constexpr FeatureGate kKoordinatorGates[] = {
     {"DisableDefaultQuota", kAlpha, false},
     {"DisableDynamicResourceAllocationInformer", kAlpha, false},
     {"DisablePodDisruptionBudgetInformer", kAlpha, false},
-    {"DynamicSchedulerCheck", kAlpha, true},
     {"ElasticQuotaGuaranteeUsage", kAlpha, false},
     {"ElasticQuotaIgnorePodOverhead", kAlpha, false},
     {"ElasticQuotaIgnoreTerminatingPod", kAlpha, false},
@@ -251,9 +260,6 @@ constexpr FeatureGate kKoordinatorGates[] = {
     {"MultiQuotaTree", kAlpha, false},
     {"OmitNodeLabelsForReservation", kAlpha, false},
     {"PodDisruptionBudget", kStable, true},
-    {kPreemptionPolicyTransformer, kAlpha, false},
-    {kPriorityTransformer, kAlpha, false},
-    {kReplaceResourcesTransformer, kAlpha, false},
     {"ResizePod", kAlpha, false},
     {"SkipFilterWithNominatedPods", kAlpha, false},
     {"SkipReservationFitsNode", kAlpha, false},
@@ -264,6 +270,14 @@ constexpr FeatureGate kKoordinatorGates[] = {
 
 }  // namespace
 
-FeatureGates SchedulerFeatureGates() { return FeatureGates({kKubernetesGates, kKoordinatorGates}); }
+FeatureGates SchedulerFeatureGates() {
+  return FeatureGates({kGates}, {kIdleGates, kKubernetesGates});
+}
+
+model::TransformOptions TransformsOf(const FeatureGates& gates) {
+  return {.replace_resources = gates.Enabled(kReplaceResourcesTransformer),
+          .priority = gates.Enabled(kPriorityTransformer),
+          .preemption_policy = gates.Enabled(kPreemptionPolicyTransformer)};
+}
 
 }  // namespace koord::scheduler

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "base/feature_gates.h"
+#include "model/transform/transform.h"
 
 namespace koord::scheduler {
 
@@ -13,5 +14,8 @@ inline constexpr std::string_view kPreemptionPolicyTransformer = "PreemptionPoli
 // Koordinator's gates and all of kube-scheduler 1.35, so that the flags of a cluster keep working.
 // Most of the latter switch nothing here.
 FeatureGates SchedulerFeatureGates();
+
+// Which optional changes are made to pods as they enter.
+model::TransformOptions TransformsOf(const FeatureGates& gates);
 
 }  // namespace koord::scheduler

@@ -63,5 +63,18 @@ TEST(SchedulerGatesTest, EachIsListedOnce) {
   EXPECT_EQ(SchedulerFeatureGates().List().size(), 216u + 31u + 2u);
 }
 
+TEST(SchedulerGatesTest, ChangesToPodsFollowTheGates) {
+  FeatureGates gates = SchedulerFeatureGates();
+  model::TransformOptions options = TransformsOf(gates);
+  EXPECT_FALSE(options.replace_resources || options.priority || options.preemption_policy);
+  ASSERT_TRUE(gates.Set("PriorityTransformer=true").ok());
+  options = TransformsOf(gates);
+  EXPECT_TRUE(options.priority);
+  EXPECT_FALSE(options.replace_resources || options.preemption_policy);
+  ASSERT_TRUE(gates.Set("ReplaceResourcesTransformer=true,PreemptionPolicyTransformer=true").ok());
+  options = TransformsOf(gates);
+  EXPECT_TRUE(options.replace_resources && options.preemption_policy);
+}
+
 }  // namespace
 }  // namespace koord::scheduler::scheduler_gates_test

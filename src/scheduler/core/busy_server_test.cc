@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "base/virtual_loop.h"
-#include "kube/client/in_process_transport.h"
-#include "kube/client/scripted_handler.h"
+#include "kube/transport/in_process_transport.h"
+#include "kube/transport/scripted_handler.h"
 #include "scheduler/core/scheduler.h"
 
 namespace koord::scheduler::busy_server_test {

@@ -1,18 +1,23 @@
 #include "scheduler/core/cluster_feed.h"
 
-#include <algorithm>
-
 #include "api/resources.h"
 #include "kube/resources.h"
 
 namespace koord::scheduler {
 
 ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms transforms,
-                         Lent lent, uint64_t seed)
-    : client_(client), scheduler_(scheduler), transforms_(std::move(transforms)), seed_(seed) {
+                         kube::InformerSet::Options informers)
+    : scheduler_(scheduler),
+      transforms_(std::move(transforms)),
+      informers_(client, informers),
+      optional_(client, informers),
+      node_informer_(informers_.Use<kube::Node>(kube::kNodes)),
+      pod_informer_(informers_.Use<kube::Pod>(
+          kube::kPods, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"},
+          kube::InformerSet::Lent::kOrAll)) {
   ClusterObjects& objects = scheduler.objects();
-  WatchNodes(lent.nodes);
-  WatchPods(lent.pods);
+  WatchNodes();
+  WatchPods();
   WatchInto(kube::kNamespaces, objects.namespaces, EventKind::kNamespaceChanged);
   WatchInto(kube::kServices, objects.services, EventKind::kServiceChanged);
   WatchInto(kube::kReplicationControllers, objects.replication_controllers);
@@ -28,49 +33,64 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchInto(kube::kCsiStorageCapacities, objects.csi_storage_capacities, EventKind::kVolumeChanged);
   WatchInto(kube::kVolumeAttachments, objects.volume_attachments, EventKind::kVolumeChanged);
   WatchInto(api::kNodeMetrics, objects.node_metrics, EventKind::kNodeMetricChanged);
+  WatchReservations(objects.reservations);
 }
 
-ClusterFeed::~ClusterFeed() = default;
-
-template <class T>
-kube::Informer<T>& ClusterFeed::Watch(const kube::Resource& resource, Handler<T> handler,
-                                      kube::InformerOptions options) {
-  options.seed = seed_ + watched_.size();
-  auto informer = std::make_shared<kube::Informer<T>>(client_, resource, std::move(options));
-  watched_.push_back({.informer = informer,
-                      .start = [raw = informer.get()] { raw->Start(); },
-                      .stop = [raw = informer.get()] { raw->Stop(); }});
-  Follow<T>(*informer, std::move(handler));
-  return *informer;
+void ClusterFeed::Start() {
+  informers_.Start();
+  optional_.Start();
 }
 
+void ClusterFeed::Stop() {
+  informers_.Stop();
+  optional_.Stop();
+}
+
+void ClusterFeed::WhenSynced(std::function<void()> callback) {
+  informers_.WhenSynced(
+      scope_.Wrap([this, callback = std::move(callback)] { optional_.WhenKnown(callback); }));
+}
+
+namespace {
+
 template <class T>
-void ClusterFeed::Follow(kube::Informer<T>& informer, Handler<T> handler) {
-  ++unsynced_;
-  informer.AddHandler(scope_.Wrap(std::move(handler)));
-  informer.WhenSynced(scope_.Wrap([this] { OnSynced(); }));
+void Keep(ObjectCache<T>& cache, const std::shared_ptr<const T>& before,
+          const std::shared_ptr<const T>& after) {
+  if (after != nullptr) {
+    cache.Set(after);
+  } else {
+    cache.Remove(KeyOf(before->metadata));
+  }
+}
+
+}  // namespace
+
+void ClusterFeed::WatchReservations(ObjectCache<api::Reservation>& cache) {
+  if (!cache.needed()) return;
+  using Ptr = std::shared_ptr<const api::Reservation>;
+  optional_.Watch<api::Reservation>(
+      api::kReservations, scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
+        Keep(cache, before, after);
+        scheduler_.OnEvent({.kind = EventKind::kReservationChanged,
+                            .reservation_before = before,
+                            .reservation_after = after});
+      }));
 }
 
 template <class T>
 void ClusterFeed::WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
                             std::optional<EventKind> event) {
   using Ptr = std::shared_ptr<const T>;
-  Watch<T>(resource, [this, &cache, event](const Ptr& before, const Ptr& after) {
-    if (after != nullptr) {
-      cache.Set(after);
-    } else {
-      cache.Remove(KeyOf(before->metadata));
-    }
+  const auto on_object = [this, &cache, event](const Ptr& before, const Ptr& after) {
+    Keep(cache, before, after);
     if (event) scheduler_.OnEvent({.kind = *event});
-  });
+  };
+  informers_.Use<T>(resource).AddHandler(scope_.Wrap(on_object));
 }
 
-void ClusterFeed::WatchPods(kube::Informer<kube::Pod>* lent) {
-  const auto on_pod = [this](const auto& before, const auto& after) { OnPod(before, after); };
-  pod_informer_ = lent;
-  if (lent != nullptr) return Follow<kube::Pod>(*lent, on_pod);
-  pod_informer_ = &Watch<kube::Pod>(
-      kube::kPods, on_pod, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"});
+void ClusterFeed::WatchPods() {
+  pod_informer_.AddHandler(
+      scope_.Wrap([this](const auto& before, const auto& after) { OnPod(before, after); }));
 }
 
 void ClusterFeed::OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after) {
@@ -88,16 +108,15 @@ void ClusterFeed::OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr
 }
 
 Scheduler::PodPtr ClusterFeed::FindPod(const kube::ObjectKey& key) const {
-  const auto pod = pod_informer_->Get(key);
+  const auto pod = pod_informer_.Get(key);
   if (pod == nullptr) return nullptr;
   const auto known = pods_.find(pod->metadata.uid);
   return known == pods_.end() ? nullptr : *known;
 }
 
-void ClusterFeed::WatchNodes(kube::Informer<kube::Node>* lent) {
-  const auto on_node = [this](const auto& before, const auto& after) { OnNode(before, after); };
-  if (lent != nullptr) return Follow<kube::Node>(*lent, on_node);
-  Watch<kube::Node>(kube::kNodes, on_node);
+void ClusterFeed::WatchNodes() {
+  node_informer_.AddHandler(
+      scope_.Wrap([this](const auto& before, const auto& after) { OnNode(before, after); }));
 }
 
 void ClusterFeed::OnNode(const Scheduler::NodePtr& before, const Scheduler::NodePtr& after) {
@@ -113,28 +132,8 @@ void ClusterFeed::OnNode(const Scheduler::NodePtr& before, const Scheduler::Node
   scheduler_.OnNode(last, slot);
 }
 
-void ClusterFeed::Start() {
-  for (const Watched& each : watched_) each.start();
-}
-
-void ClusterFeed::Stop() {
-  for (const Watched& each : watched_) each.stop();
-}
-
-bool ClusterFeed::synced() const { return unsynced_ == 0; }
-
-void ClusterFeed::WhenSynced(std::function<void()> callback) {
-  if (synced()) return callback();
-  when_synced_.push_back(std::move(callback));
-}
-
 void ClusterFeed::RefreshPods(std::function<void()> callback) {
-  pod_informer_->Relist(scope_.Wrap(std::move(callback)));
-}
-
-void ClusterFeed::OnSynced() {
-  if (--unsynced_ != 0) return;
-  for (const auto& callback : std::exchange(when_synced_, {})) callback();
+  pod_informer_.Relist(scope_.Wrap(std::move(callback)));
 }
 
 }  // namespace koord::scheduler

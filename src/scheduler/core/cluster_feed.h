@@ -1,17 +1,18 @@
 #pragma once
 #include <functional>
-#include <memory>
-#include <vector>
+#include <optional>
+#include <utility>
 
 #include "base/scope.h"
 #include "kube/client/client.h"
-#include "kube/client/informer.h"
+#include "kube/controller/informer_set.h"
+#include "scheduler/core/optional_kinds.h"
 #include "scheduler/core/scheduler.h"
 
 namespace koord::scheduler {
 
 // Shows the scheduler the cluster: watches everything that placement depends on and passes it on,
-// transformed.
+// transformed. Kinds that only some plugins need are watched if one of them has said so.
 class ClusterFeed {
  public:
   struct Transforms {
@@ -19,21 +20,17 @@ class ClusterFeed {
     std::function<Scheduler::NodePtr(const Scheduler::NodePtr&)> node;
   };
 
-  // Copies of all pods and all nodes that the process keeps and starts anyway; null: keep our own.
-  struct Lent {
-    kube::Informer<kube::Pod>* pods = nullptr;
-    kube::Informer<kube::Node>* nodes = nullptr;
-  };
-
-  ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms transforms, Lent lent,
-              uint64_t seed);
-  ~ClusterFeed();
+  // `informers.lender` has copies that the process keeps anyway; null: all are our own.
+  ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms transforms,
+              kube::InformerSet::Options informers);
 
   void Start();
   // Runs `callback` once everything was listed and passed on. A scheduler that decides earlier
   // would decide on half a cluster.
   void WhenSynced(std::function<void()> callback);
-  bool synced() const;
+  bool synced() const { return informers_.synced() && optional_.known(); }
+  // What is needed and is not there, a sentence each.
+  std::vector<std::string> absences() const { return optional_.absences(); }
   // A pod that has not ended, as it was passed on; null if there is none.
   Scheduler::PodPtr FindPod(const kube::ObjectKey& key) const;
   // Runs `callback` once every pod that had a node before this call is shown with it.
@@ -41,36 +38,21 @@ class ClusterFeed {
   void Stop();
 
  private:
-  struct Watched {
-    std::shared_ptr<void> informer;
-    std::function<void()> start, stop;
-  };
-
-  template <class T>
-  using Handler = typename kube::Informer<T>::Handler;
-
-  template <class T>
-  kube::Informer<T>& Watch(const kube::Resource& resource, Handler<T> handler,
-                           kube::InformerOptions options = {});
-  template <class T>
-  void Follow(kube::Informer<T>& informer, Handler<T> handler);
   template <class T>
   void WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
                  std::optional<EventKind> event = {});
-  void WatchPods(kube::Informer<kube::Pod>* lent);
-  void WatchNodes(kube::Informer<kube::Node>* lent);
+  void WatchReservations(ObjectCache<api::Reservation>& cache);
+  void WatchNodes();
+  void WatchPods();
   void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);
   void OnNode(const Scheduler::NodePtr& before, const Scheduler::NodePtr& after);
-  void OnSynced();
 
-  kube::Client& client_;
   Scheduler& scheduler_;
   const Transforms transforms_;
-  const uint64_t seed_;
-  std::vector<Watched> watched_;
-  kube::Informer<kube::Pod>* pod_informer_ = nullptr;
-  size_t unsynced_ = 0;
-  std::vector<std::function<void()>> when_synced_;
+  kube::InformerSet informers_;
+  OptionalKinds optional_;
+  kube::Informer<kube::Node>& node_informer_;
+  kube::Informer<kube::Pod>& pod_informer_;
   // As they were passed on, by uid and by name: what a transform gives need not be the same again.
   PodSet pods_;
   StringMap<Scheduler::NodePtr> nodes_;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/virtual_loop.h"
-#include "kube/client/in_process_transport.h"
+#include "kube/transport/in_process_transport.h"
 #include "scheduler/core/scheduler.h"
 #include "scheduler/testing/plugin_bed.h"
 
@@ -55,7 +55,7 @@ class TestProfile final : public QueueSortPlugin,
   bool wide() const override { return false; }
   uint64_t WideVersion(const PodQuery&) override { return 0; }
   PostFilterResult PostFilter(Attempt&, PodQuery&, const Diagnosis& diagnosis) override {
-    for (NodeRow row = 0; row < diagnosis.rows.size(); ++row) {
+    for (NodeRow row{0}; row < diagnosis.rows.size(); ++row) {
       preemptable_[nodes_.name(row)] = diagnosis.rows[row].verdict.code;
     }
     return {Verdict::Unschedulable("")};

@@ -1,53 +1,48 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/event_loop.h"
-#include "base/random.h"
-#include "base/scope.h"
-#include "base/string_map.h"
 #include "kube/client/client.h"
-#include "kube/client/event_recorder.h"
-#include "scheduler/binding/binding_cycle.h"
-#include "scheduler/core/pod_set.h"
-#include "scheduler/binding/pod_patcher.h"
+#include "scheduler/binding/binding_guard.h"
+#include "scheduler/binding/waiting_pods.h"
 #include "scheduler/cluster/ledger.h"
-#include "scheduler/core/attempt_observer.h"
-#include "scheduler/core/runtime.h"
-#include "scheduler/extender/extenders.h"
+#include "scheduler/core/next_pods.h"
+#include "scheduler/core/profiles.h"
+#include "scheduler/core/turns.h"
+#include "scheduler/cycle/assumed_pods.h"
+#include "scheduler/cycle/attempt_observer.h"
+#include "scheduler/cycle/failure_handler.h"
+#include "scheduler/cycle/post_filter_cycle.h"
+#include "scheduler/cycle/scheduling_cycle.h"
+#include "scheduler/extender/extender_dialogue.h"
 #include "scheduler/framework/cluster_objects.h"
-#include "scheduler/framework/plugin_context.h"
+#include "scheduler/framework/leader_parts.h"
+#include "scheduler/framework/pending_pods.h"
 #include "scheduler/framework/plugin_lineup.h"
-#include "scheduler/pipeline/node_order.h"
-#include "scheduler/pipeline/nominated_rows.h"
-#include "scheduler/pipeline/pipeline.h"
-#include "scheduler/queue/nominator.h"
+#include "scheduler/nomination/nominations.h"
 #include "scheduler/queue/scheduling_queue.h"
-#include "scheduler/queue/waiting_pods.h"
 
 namespace koord::scheduler {
 
 // Places pods, one after the other, and binds them.
 //
-// It is told what the cluster looks like (SetPod, SetNode, objects()) and tells the API server what
+// It is told what the cluster looks like (OnPod, OnNode, objects()) and tells the API server what
 // it has decided. Everything happens on one loop, in short turns, so that what arrives in between
 // is seen soon. Nothing is decided before Start and after Stop; bindings that are under way at Stop
 // are finished.
+//
+// What it does is done by its parts: this is how they are joined, and who of them hears what of the
+// cluster.
 class Scheduler {
  public:
   struct Options {
     uint64_t seed = 1;  // of ties and jitter
     QueueOptions queue = {};
-    struct Profile {
-      std::string name;  // schedulerName
-      std::unique_ptr<kube::EventRecorder> recorder;
-      // Makes its plugins; the context is theirs for good.
-      std::function<StatusOr<PluginLineup>(const PluginContext&)> make;
-    };
+    using Profile = ProfileOptions;
     std::vector<Profile> profiles;
     AttemptObserver* observer = nullptr;  // metrics, monitor, debug logs; outlives the scheduler
     // Asked before anything is written: only a leader may.
@@ -72,11 +67,13 @@ class Scheduler {
   // Something changed that may help pods that wait.
   void OnEvent(const ClusterEvent& event) { queue_->OnEvent(event); }
 
+  // Places pods, and lets controllers run that plugins have brought along; until Stop.
   void Start();
   void Stop();
-  // Runs `done` once no binding is under way. Pods that wait for a permit are not waited for.
+  // Runs `done` once no binding is under way and no controller is being stopped. Pods that wait for
+  // a permit are not waited for.
   void WhenDrained(Task done);
-  bool running() const { return running_; }
+  bool running() const { return turns_.running(); }
   // Nobody can be tried now and nothing is being bound.
   bool idle() const;
 
@@ -85,111 +82,56 @@ class Scheduler {
   const Reasons& reasons() const { return reasons_; }
   size_t waiting() const { return waiting_.size(); }  // for a permit
   const WaitingPods& waiting_pods() const { return waiting_; }
-  size_t binding() const { return binding_.size() - waiting_.size(); }
+  size_t binding() const { return assumed_->binding(); }
   const Clock& clock() const { return loop_.clock(); }
   size_t pending() const { return pending_.size(); }
   // Every pod without node, in no order.
   void ForEachPending(const std::function<void(const kube::Pod&)>& visit) const;
   // The plugins at work, a line-up a profile.
-  std::vector<const PluginLineup*> lineups() const;
+  std::vector<const PluginLineup*> lineups() const { return profiles_.lineups(); }
 
   // For people who ask about a pod that is not placed yet, or why it went where it is. Nothing is
   // changed by looking.
   Pipeline* PipelineFor(const kube::Pod& pod);
   const ShapePtr ShapeOf(const PodPtr& pod) { return ledger_.shapes().Of(pod); }
   std::string NominatedNodeOf(std::string_view uid) const {
-    return std::string(nominator_.NodeOf(uid));
+    return std::string(nominations_.NodeOf(uid));
   }
 
  private:
-  Scheduler(EventLoop& loop, kube::Client& client, Options options);
-  Status MakeRuntimes();
-
-  AttemptObserver& observer() const { return *options_.observer; }
-  // The time since the attempt's last point, and from now on the next one's.
-  void EndPoint(CyclePoint point, Attempt& attempt, Code code);
-  void TellDrained();
-  void Wake();
-  void RunTurn();
-  size_t Writing() const;  // pods that the API server has not answered about
-  void TryPod(const QueuedPod& queued);
-  // Nobody else is tried before the extenders have answered; then the pod is decided about with
-  // what the cluster looks like by then.
-  void AskExtenders(Runtime& runtime, std::shared_ptr<Attempt> attempt);
-  void OnAnswered(Runtime& runtime, std::shared_ptr<Attempt> attempt,
-                  StatusOr<Extenders::Answer> answer);
-  void OnDecided(Runtime& runtime, std::shared_ptr<Attempt> attempt, const Decision& decision,
-                 const Extenders::Answer* extenders = nullptr);
-  void Place(Runtime& runtime, std::shared_ptr<Attempt> attempt, NodeRow row);
-  Verdict Reserve(Runtime& runtime, Attempt& attempt);
-  Verdict Permit(Runtime& runtime, Attempt& attempt, std::vector<WaitingPods::Wait>& waits);
-  void Wait(Runtime& runtime, std::shared_ptr<Attempt> attempt,
-            std::vector<WaitingPods::Wait> waits);
-  void Unreserve(Runtime& runtime, Attempt& attempt);
-  void Bind(Runtime& runtime, std::shared_ptr<Attempt> attempt);
-  void OnBound(Runtime& runtime, const std::shared_ptr<Attempt>& attempt, const Verdict& verdict);
-  // A pod that was deleted while it was being bound, and never seen on its node.
-  void GiveBackIfGone(const PodPtr& pod);
-  Verdict StillWanted(const Attempt& attempt) const;
-
-  // What extenders have agreed to that a plugin evicts.
-  struct Agreed {
-    PostFilterPlugin* plugin;
-    StatusOr<std::vector<EvictionPlan>> plans;
-  };
-  // A pod that fits nowhere; Fail is for those that failed in any other way.
-  void OnUnfit(Runtime& runtime, std::shared_ptr<Attempt> attempt, const Decision& decision,
-               const Extenders::Answer* extenders, const Agreed* agreed = nullptr);
-  // False if there is nothing to ask: nobody has a say, or nobody would be evicted. Otherwise
-  // OnUnfit is called again with what they say.
-  bool AskToEvict(Runtime& runtime, const std::shared_ptr<Attempt>& attempt,
-                  const Decision& decision, const Extenders::Answer* extenders,
-                  const Diagnosis& diagnosis);
-  PostFilterResult RunPostFilter(PostFilterPlugin& plugin, Runtime& runtime, Attempt& attempt,
-                                 const Diagnosis& diagnosis, const Agreed* agreed);
-  // Rows of the diagnosis with what extenders have refused.
-  std::vector<RowDiagnosis> WithRefused(std::span<const RowDiagnosis> rows,
-                                        const Extenders::Answer& extenders);
-  struct Failure {
-    Verdict verdict;
-    std::string message;
-    std::vector<AttemptFailure::RejectedBy> rejected_by = {};
-    std::optional<std::string> nominated_node = "";  // nothing: leave it as it is
-  };
-  void Fail(Runtime& runtime, const Attempt& attempt, Failure failure);
+  Scheduler(EventLoop& loop, kube::Client& client, AttemptObserver* observer,
+            std::unique_ptr<Extenders> extenders, const Options& options);
+  // The parts that stand on the queue.
+  void MakeParts(const std::function<bool()>& may_write);
+  // Whether a pod was tried.
+  bool TryNext();
 
   void OnAssigned(const PodPtr& before, const PodPtr& after);
   void OnUnassigned(const PodPtr& before, const PodPtr& after);
   void OnGone(const PodPtr& before);
-  // After a promise of this pod moved or ended: those who may fit where it was.
-  void WakeAfterPromise(const kube::Pod& pod);
-  Runtime* RuntimeOf(const kube::Pod& pod) const;
 
   EventLoop& loop_;
-  kube::Client& client_;
   AttemptObserver nobody_;  // where nobody observes
-  Options options_;
-  PodPatcher patcher_;
-  Random random_;
+  const PointTimer timer_;
   Reasons reasons_;
   Ledger ledger_;
+  Books books_{ledger_};
   ClusterObjects objects_;
-  Nominator nominator_;
-  NominatedRows nominated_;  // the same, as the pipelines see it
-  NodeOrder order_;
+  PendingPods pending_;
+  LeaderParts leader_parts_;
+  Nominations nominations_;
   WaitingPods waiting_;
-  Runtime::Shared shared_;
-  std::vector<std::unique_ptr<Runtime>> runtimes_;
-  StringMap<Runtime*> by_name_;
+  const BindingGuard guard_;
+  ExtenderDialogue extenders_;
+  Profiles profiles_;
   std::unique_ptr<SchedulingQueue> queue_;
-  PodSet pending_;             // pods without node, as last shown
-  StringSet binding_;          // uids of pods with a node that are not bound yet
-  std::vector<Task> when_drained_;
-  bool running_ = false;
-  bool turn_posted_ = false;
-  bool asking_ = false;  // extenders, about a pod that is out of the queue
+  std::unique_ptr<NextPods> next_;
+  std::unique_ptr<FailureHandler> failures_;
+  std::unique_ptr<PostFilterCycle> post_filter_;
+  std::unique_ptr<AssumedPods> assumed_;
+  std::unique_ptr<SchedulingCycle> cycle_;
   bool api_is_behind_ = false;  // turns rest until it has answered
-  Scope scope_;
+  Turns turns_;
 };
 
 }  // namespace koord::scheduler

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "scheduler/core/attempt_observer.h"
+#include "scheduler/cycle/attempt_observer.h"
 
 namespace koord::scheduler {
 

@@ -6,8 +6,7 @@
 
 #include "base/duration.h"
 #include "base/strings.h"
-#include "kube/objects/resource_list.h"
-#include "kube/quantity.h"
+#include "scheduler/explain/near_misses.h"
 
 namespace koord::scheduler {
 namespace {
@@ -15,27 +14,9 @@ namespace {
 constexpr size_t kSampleNodes = 3;
 constexpr size_t kNearestMisses = 5;
 constexpr size_t kBestNodes = 5;
-// Who says that only room is missing, and how.
-constexpr std::string_view kFitPlugin = "NodeResourcesFit";
-constexpr std::string_view kInsufficient = "Insufficient ";
-constexpr std::string_view kTooManyPods = "Too many pods";
 
 std::string InSeconds(Duration duration) {
   return FormatDuration(std::max(std::chrono::ceil<std::chrono::seconds>(duration), 0s));
-}
-
-bool IsBytes(std::string_view resource) {
-  return resource == kube::kMemory || resource.ends_with("memory") ||
-         resource == kube::kEphemeralStorage || resource.starts_with("hugepages-");
-}
-
-// As a person would write it; bytes are rounded up to whole Mi.
-std::string AmountText(std::string_view resource, int64_t amount) {
-  constexpr int64_t kMi = 1 << 20;
-  if (resource == kube::kCpu) return kube::Quantity::FromMilli(amount).ToString();
-  if (!IsBytes(resource)) return kube::Quantity(amount).ToString();
-  if (amount > kMi) amount = (amount + kMi - 1) / kMi * kMi;
-  return kube::Quantity(amount, kube::Quantity::Format::kBinarySi).ToString();
 }
 
 class Explainer {
@@ -63,7 +44,7 @@ class Explainer {
 
  private:
   void DescribeDecision() {
-    if (held_ != nullptr) result_.node = nodes_.name(held_->row);
+    if (held_ != nullptr) result_.node = scheduler_.ledger().NodeOf(*held_);
     const DecisionLog::Entry* entry = decisions_ != nullptr ? decisions_->Find(uid_) : nullptr;
     if (entry == nullptr || entry->node != result_.node) return;  // it was undone since
     result_.decided = {.at = entry->at,
@@ -164,16 +145,17 @@ class Explainer {
     }
     shape_ = scheduler_.ShapeOf(pod_);
     pipeline.BeginCycle(scheduler_.clock().Now());
-    pipeline.QueryFor(shape_).PreFilter();
     const Diagnosis diagnosis = pipeline.Diagnose(*pod_, shape_);
     CompiledQuery& query = pipeline.QueryFor(shape_);
-    if (!query.pre_filter().ok()) {
-      result_.rejected_as_a_whole =
-          fmt::format("{}: {}", query.pre_filter().plugin, query.pre_filter().Message());
+    if (const Verdict verdict = query.Admit(*pod_); !verdict.ok()) {
+      result_.rejected_as_a_whole = fmt::format("{}: {}", verdict.plugin, verdict.Message());
       return;
     }
     CollectRejections(pipeline, query, diagnosis);
     Rank(pipeline);
+    const NearMisses misses(scheduler_, pipeline, pod_, shape_, held_);
+    result_.nearest_misses = misses.Nearest(kNearestMisses);
+    if (result_.feasible == 0) result_.changes = misses.SmallestChanges();
   }
 
   struct Reason {
@@ -188,8 +170,7 @@ class Explainer {
 
   void CollectRejections(Pipeline& pipeline, CompiledQuery& query, const Diagnosis& diagnosis) {
     std::map<uint32_t, ByPlugin> plugins;
-    std::vector<std::pair<double, Explanation::NearMiss>> misses;
-    for (NodeRow row = 0; row < diagnosis.rows.size(); ++row) {
+    for (NodeRow row{0}; row < diagnosis.rows.size(); ++row) {
       RowDiagnosis found = diagnosis.rows[row];
       if (found.verdict.ok()) continue;
       if (held_ != nullptr && held_->row == row) {
@@ -199,28 +180,24 @@ class Explainer {
         if (found.verdict.ok()) continue;
       }
       Count(plugins[found.plugin], row, found.verdict);
-      if (pipeline.profile().plugins[found.plugin]->name() == kFitPlugin) {
-        ConsiderMiss(query, row, misses);
-      }
     }
     WriteRejections(pipeline, plugins);
     if (!diagnosis.absent_reason.empty()) {
-      const auto others = static_cast<int64_t>(diagnosis.nodes - diagnosis.explicit_rows);
+      const auto others = static_cast<int64_t>(diagnosis.nodes - diagnosis.explicit_rows());
       result_.rejections.push_back(
           {"PreFilter", others, {{diagnosis.absent_reason, others, false, {}}}});
     }
-    std::ranges::stable_sort(misses, {}, [](const auto& miss) { return miss.first; });
-    misses.resize(std::min(misses.size(), kNearestMisses));
-    for (auto& [shortfall, miss] : misses) result_.nearest_misses.push_back(std::move(miss));
   }
 
   void Count(ByPlugin& plugin, NodeRow row, const RowVerdict& verdict) const {
     ++plugin.count;
     for (const ReasonId id : verdict.reasons) {
-      Reason& reason = plugin.reasons[scheduler_.reasons().TextOf(id)];
-      ++reason.count;
-      reason.preemption_might_help |= verdict.code != Code::kUnschedulableAndUnresolvable;
-      if (reason.nodes.size() < kSampleNodes) reason.nodes.push_back(nodes_.name(row));
+      scheduler_.reasons().ForEachText(id, [&](std::string_view text) {
+        Reason& reason = plugin.reasons[std::string(text)];
+        ++reason.count;
+        reason.preemption_might_help |= verdict.code != Code::kUnschedulableAndUnresolvable;
+        if (reason.nodes.size() < kSampleNodes) reason.nodes.push_back(nodes_.name(row));
+      });
     }
   }
 
@@ -238,44 +215,6 @@ class Explainer {
                                &Explanation::Rejection::Reason::count);
       result_.rejections.push_back(std::move(rejection));
     }
-  }
-
-  // A row that would do if it had more room; the less is missing, measured by what the pod asks
-  // for, the nearer it is.
-  void ConsiderMiss(CompiledQuery& query, NodeRow row,
-                    std::vector<std::pair<double, Explanation::NearMiss>>& misses) const {
-    const RowDelta own{.removed = {held_}};
-    const bool is_own = held_ != nullptr && held_->row == row;
-    const RowView view{row, is_own ? &own : nullptr};
-    const std::vector<RowDiagnosis> rejections = query.Rejections(view, uid_);
-    if (rejections.size() != 1) return;
-    double shortfall = 0;
-    Explanation::NearMiss miss{.node = nodes_.name(row), .lacks = {}, .text = {}};
-    std::vector<std::string> parts;
-    for (const ReasonId id : rejections.front().verdict.reasons) {
-      const std::string_view reason = scheduler_.reasons().TextOf(id);
-      if (reason == kTooManyPods) {
-        miss.lacks.emplace("pods", "1");
-        parts.emplace_back("room for another pod");
-        shortfall += 1;
-      } else if (reason.starts_with(kInsufficient)) {
-        const std::string resource(reason.substr(kInsufficient.size()));
-        const auto [missing, wanted] = Missing(resource, view);
-        shortfall +=
-            static_cast<double>(missing) / static_cast<double>(std::max<int64_t>(wanted, 1));
-        parts.push_back(fmt::format("{} {}", AmountText(resource, missing), resource));
-        miss.lacks.emplace(resource, AmountText(resource, missing));
-      }
-    }
-    miss.text = fmt::format("{} lacks {}", miss.node, Join(parts, " and "));
-    misses.emplace_back(shortfall, std::move(miss));
-  }
-
-  std::pair<int64_t, int64_t> Missing(const std::string& resource, const RowView& row) const {
-    const auto id = scheduler_.ledger().resources().Find(resource);
-    if (!id) return {0, 0};
-    const int64_t wanted = AmountOf(shape_->requests, *id);
-    return {wanted - (nodes_.allocatable(*id)[row.row] - row.Requested(nodes_, *id)), wanted};
   }
 
   void Rank(Pipeline& pipeline) {

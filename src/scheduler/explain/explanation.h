@@ -12,35 +12,55 @@
 // Why a pod is pending, or why it landed where it is.
 namespace koord::scheduler {
 
-struct Explanation {
-  // Where it is in the queue, and what it waits for.
-  struct Queue {
-    std::string pool;              // active, backoff, unschedulable, gated, in flight
-    std::optional<int64_t> ahead;  // pods that come out of its pool first
-    int64_t attempts = 0;
-    std::optional<WallTime> added_at;
-    std::optional<WallTime> first_attempt_at;
-    std::string backoff_left;  // "3s"
-    std::vector<std::string> rejected_by;
-    std::string gated_by;
-    std::string message;  // of the last failure, or of the gate
-    bool waits_for_any_event = false;
-    std::vector<std::string> waits_for;  // kinds of events that may help
+// Where a pod is in the queue, and what it waits for.
+struct ExplainedQueue {
+  std::string pool;              // active, backoff, unschedulable, gated, in flight
+  std::optional<int64_t> ahead;  // pods that come out of its pool first
+  int64_t attempts = 0;
+  std::optional<WallTime> added_at;
+  std::optional<WallTime> first_attempt_at;
+  std::string backoff_left;  // "3s"
+  std::vector<std::string> rejected_by;
+  std::string gated_by;
+  std::string message;  // of the last failure, or of the gate
+  bool waits_for_any_event = false;
+  std::vector<std::string> waits_for;  // kinds of events that may help
 
-    static void Fields(auto& self, auto&& field) {
-      field("pool", self.pool);
-      field("ahead", self.ahead);
-      field("attempts", kube::Always(self.attempts));
-      field("addedAt", self.added_at);
-      field("firstAttemptAt", self.first_attempt_at);
-      field("backoffLeft", self.backoff_left);
-      field("rejectedBy", self.rejected_by);
-      field("gatedBy", self.gated_by);
-      field("message", self.message);
-      field("waitsForAnyEvent", self.waits_for_any_event);
-      field("waitsFor", self.waits_for);
-    }
-  };
+  static void Fields(auto& self, auto&& field) {
+    field("pool", self.pool);
+    field("ahead", self.ahead);
+    field("attempts", kube::Always(self.attempts));
+    field("addedAt", self.added_at);
+    field("firstAttemptAt", self.first_attempt_at);
+    field("backoffLeft", self.backoff_left);
+    field("rejectedBy", self.rejected_by);
+    field("gatedBy", self.gated_by);
+    field("message", self.message);
+    field("waitsForAnyEvent", self.waits_for_any_event);
+    field("waitsFor", self.waits_for);
+  }
+};
+
+// How a pod got its node.
+struct ExplainedDecision {
+  WallTime at{};
+  std::string node;
+  int64_t total = 0;  // score; 0 where there was no choice
+  int64_t feasible = 0;
+  int64_t evaluated = 0;
+
+  static void Fields(auto& self, auto&& field) {
+    field("at", self.at);
+    field("node", self.node);
+    field("total", kube::Always(self.total));
+    field("feasible", self.feasible);
+    field("evaluated", self.evaluated);
+  }
+};
+
+struct Explanation {
+  using Queue = ExplainedQueue;
+  using Decided = ExplainedDecision;
 
   // A Permit plugin that has not said yes yet.
   struct Permit {
@@ -50,23 +70,6 @@ struct Explanation {
     static void Fields(auto& self, auto&& field) {
       field("plugin", self.plugin);
       field("timeLeft", self.time_left);
-    }
-  };
-
-  // How it got its node.
-  struct Decided {
-    WallTime at{};
-    std::string node;
-    int64_t total = 0;  // score; 0 where there was no choice
-    int64_t feasible = 0;
-    int64_t evaluated = 0;
-
-    static void Fields(auto& self, auto&& field) {
-      field("at", self.at);
-      field("node", self.node);
-      field("total", kube::Always(self.total));
-      field("feasible", self.feasible);
-      field("evaluated", self.evaluated);
     }
   };
 
@@ -96,15 +99,30 @@ struct Explanation {
     }
   };
 
-  // A node on which only room is missing.
+  // A node that the pod cannot use, with everything that is in its way.
   struct NearMiss {
     std::string node;
     std::map<std::string, std::string> lacks;  // by resource: quantities
-    std::string text;                          // "node-7 lacks 500m cpu"
+    std::vector<std::string> others;           // "has the taint gpu:NoSchedule"
+    std::string text;                          // "node-7 lacks 500m cpu, is cordoned"
 
     static void Fields(auto& self, auto&& field) {
       field("node", self.node);
       field("lacks", self.lacks);
+      field("others", self.others);
+      field("text", self.text);
+    }
+  };
+
+  // What would make the pod fit a node. It was tried.
+  struct Change {
+    std::string node;
+    std::vector<std::string> edits;  // all of them are needed
+    std::string text;                // "lower the cpu request to 1500m: then node-7 can take it"
+
+    static void Fields(auto& self, auto&& field) {
+      field("node", self.node);
+      field("edits", self.edits);
       field("text", self.text);
     }
   };
@@ -139,7 +157,8 @@ struct Explanation {
   std::string rejected_as_a_whole;    // by PreFilter: no node was looked at
   std::vector<Rejection> rejections;  // in the order of the plugins
   std::vector<NearMiss> nearest_misses;
-  std::vector<Score> scores;  // of the best nodes, best first
+  std::vector<Change> changes;  // the smallest; any one of them would do
+  std::vector<Score> scores;    // of the best nodes, best first
 
   static void Fields(auto& self, auto&& field) {
     field("namespace", self.ns);
@@ -158,6 +177,7 @@ struct Explanation {
     field("rejectedAsAWhole", self.rejected_as_a_whole);
     field("rejections", self.rejections);
     field("nearestMisses", self.nearest_misses);
+    field("changes", self.changes);
     field("scores", self.scores);
   }
 };

@@ -65,7 +65,7 @@ std::string Shorten(const std::string& text, size_t width) {
   return text.size() <= width ? text : "..." + text.substr(text.size() - (width - 3));
 }
 
-// Plugins are many and nodes few: a line a plugin, a column a node.
+// Plugins are many and nodes few: one line per plugin, one column per node.
 void AppendScores(std::string& out, const std::vector<Explanation::Score>& scores, size_t width) {
   std::set<std::string> plugins;
   for (const Explanation::Score& score : scores) {
@@ -122,6 +122,14 @@ std::string FormatExplanation(const Explanation& all, size_t width) {
   if (!all.nearest_misses.empty()) {
     out += "\nNearest misses\n";
     for (const auto& miss : all.nearest_misses) AppendWrapped(out, miss.text, 2, width);
+  }
+  if (!all.changes.empty()) {
+    out += "\nSmallest change\n";
+    std::string_view before;
+    for (const Explanation::Change& change : all.changes) {
+      AppendWrapped(out, fmt::format("{}{}", before, change.text), 2, width);
+      before = "or ";
+    }
   }
   if (!all.scores.empty()) AppendScores(out, all.scores, width);
   return out;

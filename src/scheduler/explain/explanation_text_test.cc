@@ -24,7 +24,11 @@ Explanation Pending() {
   pod.nodes = 12;
   pod.rejections = {
       {"NodeResourcesFit", 12, {{"Insufficient cpu", 12, true, {"node-1", "node-2", "node-3"}}}}};
-  pod.nearest_misses = {{"node-7", {{"cpu", "500m"}}, "node-7 lacks 500m cpu"}};
+  pod.nearest_misses = {{"node-7", {{"cpu", "500m"}}, {}, "node-7 lacks 500m cpu"}};
+  pod.changes = {{"node-7",
+                  {"lower the cpu request to 1"},
+                  "lower the cpu request to 1: then node-7 can take it"},
+                 {"node-7", {"free 500m cpu"}, "free 500m cpu on node-7"}};
   return pod;
 }
 
@@ -35,7 +39,9 @@ TEST(ExplanationTextTest, OfAPodThatWaits) {
         "\nQueue\n  unschedulable, 3 attempts\n", "  moved by: NodeAdd, AssignedPodDelete\n",
         "0 of 12 feasible\n  NodeResourcesFit removed 12\n"
         "    12 Insufficient cpu: node-1, node-2, node-3, ... (preemption might help)\n",
-        "\nNearest misses\n  node-7 lacks 500m cpu\n"}) {
+        "\nNearest misses\n  node-7 lacks 500m cpu\n",
+        "\nSmallest change\n  lower the cpu request to 1: then node-7 can take it\n"
+        "  or free 500m cpu on node-7\n"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("Best nodes")));

@@ -12,10 +12,10 @@
 #include "base/scope.h"
 #include "base/status.h"
 #include "base/string_map.h"
-#include "kube/client/transport.h"
 #include "kube/json.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
+#include "kube/transport/transport.h"
 #include "scheduler/config/scheduler_configuration.h"
 #include "scheduler/framework/plugin.h"
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/client/client_config.h"
+#include "kube/transport/client_config.h"
 #include "scheduler/config/scheduler_configuration.h"
 
 namespace koord::scheduler {

@@ -14,7 +14,8 @@ struct Extenders::Round {
 
 Extenders::Extenders(std::vector<std::unique_ptr<ExtenderClient>> clients)
     : clients_(std::move(clients)) {
-  std::ranges::stable_partition(clients_, [](const auto& each) { return !each->ignorable(); });
+  std::stable_partition(clients_.begin(), clients_.end(),
+                        [](const auto& each) { return !each->ignorable(); });
 }
 
 bool Extenders::AreInterestedIn(const kube::Pod& pod) const {
@@ -135,13 +136,18 @@ void Extenders::AgreeBy(size_t next, std::shared_ptr<Eviction> eviction) {
       });
 }
 
-void Extenders::Bind(const kube::Pod& pod, std::string_view node,
-                     absl::AnyInvocable<void(Verdict)> done) {
+ExtenderClient* Extenders::BinderOf(const kube::Pod& pod) const {
   // The configuration has one binder at most.
   const auto binder = std::ranges::find_if(
       clients_, [&](const auto& each) { return each->binds() && each->IsInterestedIn(pod); });
-  if (binder == clients_.end()) return done(Verdict::Skip());
-  ExtenderClient& client = **binder;
+  return binder == clients_.end() ? nullptr : binder->get();
+}
+
+void Extenders::Bind(const kube::Pod& pod, std::string_view node,
+                     absl::AnyInvocable<void(Verdict)> done) {
+  ExtenderClient* const binder = BinderOf(pod);
+  if (binder == nullptr) return done(Verdict::Skip());
+  ExtenderClient& client = *binder;
   client.Bind(pod, node, [&client, done = std::move(done)](const Status& status) mutable {
     if (status.ok()) return done(Verdict::Success());
     if (!client.ignorable()) return done(Verdict::Error(std::string(Message(status))));

@@ -37,12 +37,14 @@ class Extenders {
   void AskToEvict(std::shared_ptr<const kube::Pod> pod, std::vector<EvictionPlan> plans,
                   ExtenderClient::FindPod find, Agreed done);
 
+  bool HaveABinderFor(const kube::Pod& pod) const { return BinderOf(pod) != nullptr; }
   // Skip: no extender binds this pod.
   void Bind(const kube::Pod& pod, std::string_view node, absl::AnyInvocable<void(Verdict)> done);
 
  private:
   struct Round;
 
+  ExtenderClient* BinderOf(const kube::Pod& pod) const;  // null: nobody
   void FilterBy(size_t next, std::shared_ptr<Round> round);
   void ScoreBy(size_t next, std::shared_ptr<Round> round);
   struct Eviction;

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string_view>
 
+#include "api/reservation.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
 #include "scheduler/cluster/node_table.h"
@@ -35,7 +36,8 @@ struct ClusterEvent {
   EventKind kind = EventKind::kForced;
   std::shared_ptr<const kube::Node> node_before, node_after;  // node events
   NodeChanges node_changes = {};
-  std::shared_ptr<const kube::Pod> pod_before, pod_after;  // pod events
+  std::shared_ptr<const kube::Pod> pod_before, pod_after;                         // pod events
+  std::shared_ptr<const api::Reservation> reservation_before, reservation_after;  // of reservations
 };
 
 }  // namespace koord::scheduler

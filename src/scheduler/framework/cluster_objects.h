@@ -1,5 +1,6 @@
 #pragma once
 #include "api/node_metric.h"
+#include "api/reservation.h"
 #include "kube/objects/namespace.h"
 #include "kube/objects/policy.h"
 #include "kube/objects/service.h"
@@ -25,6 +26,8 @@ struct ClusterObjects {
   ObjectCache<kube::CsiStorageCapacity> csi_storage_capacities;
   ObjectCache<kube::VolumeAttachment> volume_attachments;
   ObjectCache<api::NodeMetric> node_metrics;
+  // Only if needed; empty while their definition is not installed.
+  ObjectCache<api::Reservation> reservations;
 };
 
 }  // namespace koord::scheduler

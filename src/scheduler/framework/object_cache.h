@@ -38,6 +38,10 @@ class ObjectCache {
   const T* Find(std::string_view name) const { return Find({"", std::string(name)}); }
   const std::map<kube::ObjectKey, Ptr>& objects() const { return objects_; }
 
+  // For kinds that are watched only if somebody needs them: whoever does says so when it is made.
+  void Need() { needed_ = true; }
+  bool needed() const { return needed_; }
+
   void AddWatcher(Watcher watcher) { watchers_.push_back(std::move(watcher)); }
   uint64_t version() const { return version_; }  // moves with every change
 
@@ -50,6 +54,7 @@ class ObjectCache {
   std::map<kube::ObjectKey, Ptr> objects_;
   std::vector<Watcher> watchers_;
   uint64_t version_ = 1;
+  bool needed_ = false;
 };
 
 }  // namespace koord::scheduler

@@ -7,10 +7,14 @@
 #include "base/event_loop.h"
 #include "base/random.h"
 #include "kube/client/client.h"
-#include "kube/client/event_recorder.h"
+#include "kube/events/event_recorder.h"
+#include "scheduler/books/books.h"
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/framework/cluster_objects.h"
+#include "scheduler/framework/leader_parts.h"
+#include "scheduler/framework/pending_pods.h"
 #include "scheduler/framework/plugin.h"
+#include "scheduler/framework/row_needs.h"
 
 namespace koord::scheduler {
 
@@ -22,6 +26,8 @@ class SchedulerHandle {
   // Whether a pod would pass all filters on a row that looks different, with the pods that are
   // promised the node considered. The first rejection, in profile order.
   virtual RowVerdict CheckRow(PodQuery& query, const RowView& row) = 0;
+  // What CheckRow asks, taken apart; good until anything changes. Null: it cannot be.
+  virtual const RowNeeds* NeedsOf(PodQuery&) { return nullptr; }
   // As long as this number stays, what CheckRow says of a row stays true until the row changes. 0:
   // it may change without.
   virtual uint64_t RowsVersion(PodQuery& query) = 0;
@@ -35,7 +41,9 @@ class SchedulerHandle {
   // Pods that wait for a permit.
   virtual void ForEachWaiting(const std::function<void(const Attempt&)>& visit) = 0;
   virtual bool Allow(std::string_view uid, std::string_view plugin) = 0;
-  virtual bool Reject(std::string_view uid, std::string_view plugin, std::string reason) = 0;
+  // `promise`: what the pod is promised from then on.
+  virtual bool Reject(std::string_view uid, std::string_view plugin, std::string reason,
+                      PromiseAfter promise) = 0;
 
   // Moves pods to the active queue, whatever they waited for.
   virtual void Activate(const std::vector<kube::ObjectKey>& pods) = 0;
@@ -50,6 +58,7 @@ class SchedulerHandle {
 // What a plugin is made from. Everything outlives the plugin.
 struct PluginContext {
   Ledger& ledger;
+  const Books& books;
   ClusterObjects& objects;
   Reasons& reasons;
   EventLoop& loop;
@@ -58,6 +67,10 @@ struct PluginContext {
   SchedulerHandle* handle = nullptr;
   kube::Client* client = nullptr;
   kube::EventRecorder* recorder = nullptr;
+  // For those who must know of pods without a node.
+  PendingPods* pending = nullptr;
+  // For those who write of their own accord: controllers.
+  LeaderParts* leader_parts = nullptr;
   std::string profile;  // schedulerName
 
   const NodeTable& nodes() const { return ledger.nodes(); }

@@ -19,18 +19,20 @@ struct PluginLineup {
   std::vector<std::unique_ptr<Plugin>> plugins;  // each once, by slot
   std::vector<PreEnqueuePlugin*> pre_enqueue;
   QueueSortPlugin* queue_sort = nullptr;
+  std::vector<NextPodPlugin*> next_pod;
   std::vector<PreFilterPlugin*> pre_filter;
+  std::vector<AdmitPlugin*> admit;
   std::vector<PreferNodesPlugin*> prefer_nodes;  // the first one is asked
   std::vector<FilterPlugin*> filter;
   std::vector<FilterTransformer*> filter_transformers;
   std::vector<PostFilterPlugin*> post_filter;
+  std::vector<AfterPostFilterPlugin*> after_post_filter;
   std::vector<Scorer> score;
   std::vector<ReservePlugin*> reserve;
   std::vector<PermitPlugin*> permit;
   std::vector<PreBindPlugin*> pre_bind;
   std::vector<BindPlugin*> bind;
   std::vector<PostBindPlugin*> post_bind;
-  bool patches_pods = false;  // sends what PreBind plugins have decided
   // Who stands behind a RowDiagnosis.
   std::string_view NameOfSlot(uint32_t slot) const {
     return slot == kExtenderSlot ? kExtenderName : plugins[slot]->name();

@@ -1,5 +1,8 @@
 #pragma once
+#include <absl/container/flat_hash_set.h>
+
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "scheduler/cluster/node_table.h"
@@ -34,10 +37,26 @@ class PodQuery {
     states_[slot] = std::move(state);
   }
 
+  // Pods that are there, but not for pods of this shape: reserve pods whose place they may take.
+  // Rules about topology domains do not count them; nor are they among those that a RowDelta
+  // removes from a count.
+  std::span<const PodInfo* const> absent_pods() const { return absent_pods_; }
+  bool IsAbsent(const PodInfo& pod) const { return !absent_.empty() && absent_.contains(&pod); }
+  uint64_t absent_version() const { return absent_version_; }
+  void SetAbsent(std::span<const PodInfo* const> pods, uint64_t version) {
+    absent_pods_.assign(pods.begin(), pods.end());
+    absent_.clear();
+    absent_.insert(pods.begin(), pods.end());
+    absent_version_ = version;
+  }
+
  private:
   ShapePtr shape_;
   const NodeTable& nodes_;
   std::vector<std::unique_ptr<PluginState>> states_;
+  std::vector<const PodInfo*> absent_pods_;
+  absl::flat_hash_set<const PodInfo*> absent_;  // the same
+  uint64_t absent_version_ = 0;
 };
 
 }  // namespace koord::scheduler

@@ -27,12 +27,8 @@ std::string_view ToString(Code code) {
 
 std::string Verdict::Message() const { return fmt::format("{}", fmt::join(reasons, ", ")); }
 
-ReasonId Reasons::Intern(std::string_view text) {
-  if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
-  const auto id = static_cast<ReasonId>(texts_.size());
-  texts_.emplace_back(text);
-  ids_.emplace(text, id);
-  return id;
+ReasonId Reasons::InternAll(const std::vector<std::string>& texts, ReasonHold& hold) {
+  return texts_.Intern(fmt::format("{}", fmt::join(texts, std::string_view(&kBetween, 1))), hold);
 }
 
 }  // namespace koord::scheduler

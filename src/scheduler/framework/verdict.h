@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/string_map.h"
+#include "scheduler/cluster/counted_texts.h"
 
 namespace koord::scheduler {
 
@@ -27,11 +27,19 @@ inline bool IsRejection(Code code) {
          code == Code::kPending;
 }
 
+// What a pod is promised once it is rejected after it was given a node.
+enum class PromiseAfter : uint8_t {
+  kNothing,
+  kAsBefore,  // what it was promised before it was given the node
+  kItsNode,   // the node that it was given
+};
+
 // The answer to a question about a pod as a whole.
 struct Verdict {
   Code code = Code::kSuccess;
   std::vector<std::string> reasons;  // of an error: one text
-  std::string plugin;                // who said so; filled in by the framework
+  std::string plugin = {};           // who said so; filled in by the framework
+  PromiseAfter promise = PromiseAfter::kNothing;
 
   static Verdict Success() { return {}; }
   static Verdict Skip() { return {.code = Code::kSkip}; }
@@ -50,17 +58,36 @@ struct Verdict {
 };
 
 // Why a row fell out, by number: rows are many, texts are few.
-using ReasonId = uint32_t;
+using ReasonId = CountedTexts::Id;
+using ReasonHold = CountedTexts::Hold;
 
 class Reasons {
  public:
-  ReasonId Intern(std::string_view text);
-  const std::string& TextOf(ReasonId id) const { return texts_[id]; }
-  size_t size() const { return texts_.size(); }
+  // For texts that a plugin knows from the start. Texts that pods or others have a part in last as
+  // long as their hold.
+  ReasonId Intern(std::string_view text) { return texts_.Intern(text); }
+  ReasonId Intern(std::string_view text, ReasonHold& hold) { return texts_.Intern(text, hold); }
+  // Several reasons that rows can only have together, as one.
+  ReasonId InternAll(const std::vector<std::string>& texts, ReasonHold& hold);
+
+  // Calls f(std::string_view) with each text of a reason: most have one.
+  template <class F>
+  void ForEachText(ReasonId id, F f) const {
+    std::string_view rest = texts_.TextOf(id);
+    for (size_t end; (end = rest.find(kBetween)) != std::string_view::npos;) {
+      f(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+    f(rest);
+  }
+  // Of a reason with one text.
+  const std::string& TextOf(ReasonId id) const { return texts_.TextOf(id); }
+  size_t used() const { return texts_.used(); }
 
  private:
-  std::vector<std::string> texts_;
-  StringMap<ReasonId> ids_;
+  static constexpr char kBetween = '\x1f';  // the separator of units, which no text has
+
+  CountedTexts texts_;
 };
 
 // The answer to a question about a pod on one node.

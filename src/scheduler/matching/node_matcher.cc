@@ -16,25 +16,26 @@ KOORD_HOT void KeepEqual(const ValueId* ids, ValueId wanted, size_t n, uint8_t* 
 
 LabelTest::LabelTest(const NodeTable& nodes, kube::NodeSelectorRequirement requirement)
     : requirement_(std::move(requirement)),
-      column_(&nodes.Label(requirement_.key)),
+      column_(nodes.Label(requirement_.key)),
       wants_one_value_(requirement_.op == "In" && requirement_.values.size() == 1) {}
 
-void LabelTest::LookAtNewValues() {
+void LabelTest::LookAtValues() {
+  version_ = column_->version();
   if (wants_one_value_) {
     wanted_ = column_->Find(requirement_.values.front());
     return;
   }
-  const size_t known = holds_.size();
   if (NamesValues()) {
     const bool is_in = requirement_.op == "In";
-    holds_.resize(column_->values(), is_in ? 0 : 1);
+    holds_.assign(column_->values(), is_in ? 0 : 1);
     for (const std::string& value : requirement_.values) {
       const ValueId id = column_->Find(value);
       if (id != kNoValue) holds_[id] = is_in ? 1 : 0;
     }
     return;
   }
-  for (auto id = static_cast<ValueId>(known); id < column_->values(); ++id) {
+  holds_.clear();
+  for (ValueId id = 0; id < column_->values(); ++id) {
     kube::Labels labels;
     if (id != kNoValue) labels.emplace(requirement_.key, column_->ValueOf(id));
     holds_.push_back(kube::Matches(requirement_, labels) ? 1 : 0);
@@ -42,9 +43,7 @@ void LabelTest::LookAtNewValues() {
 }
 
 void LabelTest::Narrow(RowRange rows, uint8_t* keep) {
-  const bool up_to_date =
-      wants_one_value_ ? wanted_ != kNoValue : holds_.size() == column_->values();
-  if (!up_to_date) LookAtNewValues();
+  if (version_ != column_->version()) LookAtValues();
   const ValueId* ids = column_->data() + rows.begin;
   if (!wants_one_value_) {
     const uint8_t* holds = holds_.data();
@@ -115,10 +114,10 @@ void NodeMatcher::Narrow(RowRange rows, uint8_t* keep) {
     terms_->front().Narrow(rows, keep);
     return;
   }
-  constexpr NodeRow kBlock = 512;
+  constexpr uint32_t kBlock = 512;
   std::array<uint8_t, kBlock> any, one;
   for (NodeRow begin = rows.begin; begin < rows.end; begin += kBlock) {
-    const RowRange block{begin, std::min(rows.end, begin + kBlock)};
+    const RowRange block{begin, NodeRow(std::min<uint32_t>(rows.end, begin + kBlock))};
     std::fill_n(any.begin(), block.size(), 0);
     for (NodeTermMatcher& term : *terms_) {
       std::fill_n(one.begin(), block.size(), 1);
@@ -131,7 +130,7 @@ void NodeMatcher::Narrow(RowRange rows, uint8_t* keep) {
 
 bool NodeMatcher::Matches(NodeRow row) {
   uint8_t keep = 1;
-  Narrow({row, row + 1}, &keep);
+  Narrow(RowRange::Only(row), &keep);
   return keep == 1;
 }
 

@@ -23,13 +23,14 @@ class LabelTest {
 
  private:
   bool NamesValues() const { return requirement_.op == "In" || requirement_.op == "NotIn"; }
-  void LookAtNewValues();
+  void LookAtValues();
 
   kube::NodeSelectorRequirement requirement_;
-  const LabelColumn* column_;
+  LabelPtr column_;
   bool wants_one_value_;  // In, with a single one
   ValueId wanted_ = kNoValue;
   std::vector<uint8_t> holds_;  // by value; kNoValue: the label is not there
+  uint64_t version_ = 0;        // of the column's values
 };
 
 // A requirement about metadata.name, the only field that may be asked for.

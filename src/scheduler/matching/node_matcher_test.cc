@@ -11,7 +11,7 @@ void ExpectMeansWhatThePodMeans(NodeMatcher& matcher, const kube::PodSpec& pod,
                                 const NodeTable& nodes) {
   std::vector<uint8_t> keep(nodes.rows(), 1);
   matcher.Narrow(nodes.all(), keep.data());
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     if (!nodes.IsLive(row)) continue;
     const bool expected = kube::MatchesNode(pod, nodes.name(row), nodes.node(row).metadata.labels);
     ASSERT_EQ(keep[row] == 1, expected) << nodes.name(row);
@@ -71,7 +71,7 @@ TEST(NodeMatcherTest, BadRequirementsHoldNowhere) {
   for (const std::string_view terms : selectors) {
     const auto selector = FromYaml<kube::NodeSelector>("nodeSelectorTerms: " + std::string(terms));
     NodeMatcher matcher(bed.ledger.nodes(), {}, selector.get());
-    for (NodeRow row = 0; row < bed.ledger.nodes().rows(); ++row) {
+    for (NodeRow row{0}; row < bed.ledger.nodes().rows(); ++row) {
       EXPECT_FALSE(matcher.Matches(row)) << terms;
     }
   }

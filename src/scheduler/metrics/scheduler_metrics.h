@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/metrics/metrics.h"
-#include "scheduler/core/attempt_observer.h"
 #include "scheduler/core/scheduler.h"
+#include "scheduler/cycle/attempt_observer.h"
 
 namespace koord::scheduler {
 

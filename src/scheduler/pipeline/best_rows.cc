@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/hot.h"
 
@@ -13,18 +14,36 @@ struct BlockSummary {
   uint32_t ties;
 };
 
-KOORD_HOT BlockSummary SummaryOf(const int64_t* totals, size_t n) {
-  int64_t best = totals[0];
-  for (size_t i = 1; i < n; ++i) best = totals[i] > best ? totals[i] : best;
+constexpr size_t kRowsOfBlock = 64;  // known when compiled: whole vectors, no remainder
+
+KOORD_HOT BlockSummary SummaryOf(const int64_t* totals) {
+  int64_t best = BestRows::kInfeasible;
+  for (size_t i = 0; i < kRowsOfBlock; ++i) best = totals[i] > best ? totals[i] : best;
   uint64_t ties = 0;
-  for (size_t i = 0; i < n; ++i) ties += totals[i] == best ? 1 : 0;
+  for (size_t i = 0; i < kRowsOfBlock; ++i) ties += totals[i] == best ? 1 : 0;
   return {best, static_cast<uint32_t>(ties)};
 }
 
-KOORD_HOT size_t CountFeasible(const int64_t* totals, size_t n) {
-  size_t count = 0;
-  for (size_t i = 0; i < n; ++i) count += totals[i] != BestRows::kInfeasible ? 1 : 0;
+// How many are feasible.
+[[gnu::always_inline]] inline size_t FillLoop(const int64_t* scores, int64_t more,
+                                              const uint8_t* feasible, size_t n, int64_t* totals) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < n; ++i) {
+    totals[i] = feasible[i] ? scores[i] + more : BestRows::kInfeasible;
+    count += feasible[i];
+  }
   return count;
+}
+
+KOORD_HOT size_t Fill(const int64_t* scores, int64_t more, const uint8_t* feasible, size_t n,
+                      int64_t* __restrict totals) {
+  return FillLoop(scores, more, feasible, n, totals);
+}
+
+// Compiled apart: a loop that may or may not write where it reads does not become vectors.
+KOORD_HOT size_t FillInPlace(int64_t more, const uint8_t* feasible, size_t n,
+                             int64_t* __restrict totals) {
+  return FillLoop(totals, more, feasible, n, totals);
 }
 
 }  // namespace
@@ -39,22 +58,39 @@ void BestRows::Resize(size_t rows) {
 }
 
 void BestRows::Set(NodeRow row, int64_t total) {
-  if (totals_[row] == total) return;
+  const int64_t before = std::exchange(totals_[row], total);
+  if (before == total) return;
   feasible_ += (total != kInfeasible ? 1 : 0);
-  feasible_ -= (totals_[row] != kInfeasible ? 1 : 0);
-  totals_[row] = total;
-  SummarizeBlock(row / kBlock);
+  feasible_ -= (before != kInfeasible ? 1 : 0);
+  // Mostly the other rows of the block need not be looked at.
+  const size_t block = row / kBlock;
+  if (before == best_[block]) {
+    if (total > before || --ties_[block] == 0) SummarizeBlock(block);
+  } else if (total == best_[block]) {
+    ++ties_[block];
+  } else if (total > best_[block]) {
+    best_[block] = total;
+    ties_[block] = 1;
+  }
 }
 
 void BestRows::SummarizeBlock(size_t block) {
-  const BlockSummary summary = SummaryOf(&totals_[block * kBlock], kBlock);
+  static_assert(kBlock == kRowsOfBlock);
+  const BlockSummary summary = SummaryOf(&totals_[block * kBlock]);
   best_[block] = summary.best;
   ties_[block] = summary.ties;
 }
 
-void BestRows::Summarize() {
-  for (size_t block = 0; block < best_.size(); ++block) SummarizeBlock(block);
-  feasible_ = CountFeasible(totals_.data(), rows_);
+void BestRows::SetAll(const int64_t* scores, int64_t more, const uint8_t* feasible) {
+  feasible_ = 0;
+  for (size_t block = 0; block < best_.size(); ++block) {
+    const size_t begin = block * kBlock;
+    const size_t n = std::min(kBlock, rows_ - begin);
+    int64_t* const totals = &totals_[begin];
+    feasible_ += scores == totals_.data() ? FillInPlace(more, feasible + begin, n, totals)
+                                          : Fill(scores + begin, more, feasible + begin, n, totals);
+    SummarizeBlock(block);
+  }
 }
 
 std::optional<BestRows::Best> BestRows::Pick(Random& random) const {
@@ -79,7 +115,7 @@ std::optional<BestRows::Best> BestRows::Pick(Random& random) const {
 
 std::vector<NodeRow> BestRows::Top(size_t n) const {
   std::vector<NodeRow> rows;
-  for (NodeRow row = 0; row < rows_; ++row) {
+  for (NodeRow row{0}; row < rows_; ++row) {
     if (totals_[row] != kInfeasible) rows.push_back(row);
   }
   n = std::min(n, rows.size());

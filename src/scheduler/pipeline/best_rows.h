@@ -20,11 +20,12 @@ class BestRows {
   void Resize(size_t rows);  // new rows are infeasible
   size_t rows() const { return rows_; }
   int64_t At(NodeRow row) const { return totals_[row]; }
+  const int64_t* Where(NodeRow row) const { return &totals_[row]; }  // to have it in the cache
 
   void Set(NodeRow row, int64_t total);
-  // Write all rows, then Summarize.
+  // The total of each row that is feasible is scores[row] + more. The scores may stand in data().
+  void SetAll(const int64_t* scores, int64_t more, const uint8_t* feasible);
   int64_t* data() { return totals_.data(); }
-  void Summarize();
 
   struct Best {
     NodeRow row;

@@ -14,11 +14,10 @@ namespace {
 TEST(BestRowsTest, PicksEachOfTheBestWithTheSameChance) {
   BestRows rows;
   rows.Resize(1000);
-  rows.Summarize();
   Random random(1);
   EXPECT_FALSE(rows.Pick(random).has_value());
-  for (const NodeRow row : {3U, 70U, 999U}) rows.Set(row, 50);
-  rows.Set(500, 49);
+  for (const int row : {3, 70, 999}) rows.Set(NodeRow(row), 50);
+  rows.Set(NodeRow(500), 49);
   EXPECT_EQ(rows.feasible(), 4U);
   std::map<NodeRow, int> picked;
   for (int i = 0; i < 3000; ++i) ++picked[rows.Pick(random)->row];
@@ -31,7 +30,6 @@ TEST(BestRowsTest, AgreesWithAPlainSearchAfterAnyChange) {
   Random random(7);
   BestRows rows;
   rows.Resize(300);
-  rows.Summarize();
   std::vector<int64_t> plain(300, BestRows::kInfeasible);
   for (int step = 0; step < 5000; ++step) {
     const auto row = static_cast<NodeRow>(random.Below(plain.size()));
@@ -48,15 +46,45 @@ TEST(BestRowsTest, AgreesWithAPlainSearchAfterAnyChange) {
   }
 }
 
+TEST(BestRowsTest, SetsAllAtOnce) {
+  Random random(3);
+  BestRows rows;
+  rows.Resize(300);
+  std::vector<int64_t> scores(300);
+  std::vector<uint8_t> feasible(300);
+  for (size_t i = 0; i < scores.size(); ++i) {
+    scores[i] = static_cast<int64_t>(random.Below(20));
+    feasible[i] = random.Chance(0.5) ? 1 : 0;
+  }
+  const auto expect_totals = [&](int64_t more) {
+    std::vector<int64_t> totals;
+    for (size_t i = 0; i < scores.size(); ++i) {
+      if (feasible[i]) totals.push_back(scores[i] + more);
+      EXPECT_EQ(rows.At(static_cast<NodeRow>(i)),
+                feasible[i] ? scores[i] + more : BestRows::kInfeasible);
+    }
+    EXPECT_EQ(rows.feasible(), totals.size());
+    const auto picked = rows.Pick(random);
+    const int64_t best = std::ranges::max(totals);
+    ASSERT_TRUE(picked.has_value());
+    EXPECT_EQ(picked->total, best);
+    EXPECT_EQ(picked->ties, static_cast<size_t>(std::ranges::count(totals, best)));
+  };
+  rows.SetAll(scores.data(), 7, feasible.data());
+  expect_totals(7);
+  std::ranges::copy(scores, rows.data());
+  rows.SetAll(rows.data(), -3, feasible.data());
+  expect_totals(-3);
+}
+
 TEST(BestRowsTest, ListsTheBestInOrder) {
   BestRows rows;
   rows.Resize(5);
-  rows.Summarize();
-  rows.Set(0, 1);
-  rows.Set(2, 9);
-  rows.Set(4, 9);
-  EXPECT_EQ(rows.Top(2), (std::vector<NodeRow>{2, 4}));
-  EXPECT_EQ(rows.Top(9), (std::vector<NodeRow>{2, 4, 0}));
+  rows.Set(NodeRow(0), 1);
+  rows.Set(NodeRow(2), 9);
+  rows.Set(NodeRow(4), 9);
+  EXPECT_EQ(rows.Top(2), (std::vector{NodeRow(2), NodeRow(4)}));
+  EXPECT_EQ(rows.Top(9), (std::vector{NodeRow(2), NodeRow(4), NodeRow(0)}));
 }
 
 TEST(RawScoresTest, KnowsTheRangeOfTheRowsThatCount) {
@@ -68,14 +96,14 @@ TEST(RawScoresTest, KnowsTheRangeOfTheRowsThatCount) {
   scores.CountAll(feasible, {5, 9});
   EXPECT_EQ(scores.range(), (ScoreRange{5, 9}));
   EXPECT_FALSE(scores.uniform());
-  scores.Uncount(2);
+  scores.Uncount(NodeRow(2));
   EXPECT_EQ(scores.range(), (ScoreRange{5, 5}));
   EXPECT_TRUE(scores.uniform());
-  scores.Count(1);
+  scores.Count(NodeRow(1));
   EXPECT_EQ(scores.range(), (ScoreRange{1, 5}));
-  scores.Uncount(0);
-  scores.Uncount(1);
-  scores.Uncount(3);
+  scores.Uncount(NodeRow(0));
+  scores.Uncount(NodeRow(1));
+  scores.Uncount(NodeRow(3));
   EXPECT_EQ(scores.range(), (ScoreRange{}));
 }
 

@@ -1,15 +1,28 @@
 #include "scheduler/pipeline/compiled_query.h"
 
+#include <absl/container/inlined_vector.h>
+#include <absl/hash/hash.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "base/hot.h"
 
 namespace koord::scheduler {
 namespace {
+
+// Rows of a block: as much as the nearest cache holds of all columns that filters and scorers read.
+constexpr uint32_t kBlock = 512;
+
+template <class F>
+void ForEachBlock(RowRange rows, F f) {
+  for (NodeRow begin = rows.begin; begin < rows.end; begin += kBlock) {
+    f(RowRange{begin, NodeRow(std::min<uint32_t>(begin + kBlock, rows.end))});
+  }
+}
 
 KOORD_HOT void AddProducts(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
   for (size_t i = 0; i < n; ++i) sum[i] += weight * scores[i];
@@ -23,10 +36,6 @@ KOORD_HOT void Add(int64_t* sum, const int64_t* scores, size_t n) {
 void AddWeighted(int64_t* sum, const int64_t* scores, int64_t weight, size_t n) {
   if (weight == 1) return Add(sum, scores, n);
   AddProducts(sum, scores, weight, n);
-}
-
-KOORD_HOT void MaskInfeasible(int64_t* totals, const uint8_t* feasible, size_t n) {
-  for (size_t i = 0; i < n; ++i) totals[i] = feasible[i] ? totals[i] : BestRows::kInfeasible;
 }
 
 KOORD_HOT void CopyPlus(int64_t* to, const int64_t* from, int64_t more, size_t n) {
@@ -54,6 +63,7 @@ CompiledQuery::CompiledQuery(const Plan& plan, const NodeTable& nodes,
       nominated_(nominated),
       scratch_(scratch),
       pre_filters_(plan.profile.pre_filter.size()),
+      needs_(plan, nodes, nominated),
       raw_(plan.normalized_scorers.size()),
       ranges_(plan.normalized_scorers.size()) {}
 
@@ -70,8 +80,12 @@ void CompiledQuery::Compile(ShapePtr shape) {
     RunPreFilter(*plan_.profile.pre_filter[i], pre_filters_[i]);
   }
   CombinePreFilters();
+  absent_versions_.clear();
+  FollowTransformers();
   log_position_.reset();
   diagnosed_at_.reset();
+  known_unfit_.reset();
+  needs_.Forget();
 }
 
 bool CompiledQuery::IsCurrent() const {
@@ -79,7 +93,14 @@ bool CompiledQuery::IsCurrent() const {
   for (size_t slot = 0; slot < plugins.size(); ++slot) {
     if (plugins[slot]->VersionFor(query_->shape()) != versions_[slot]) return false;
   }
-  return true;
+  return std::ranges::all_of(
+      limits_, [](const Limit& limit) { return limit.rows->version() == limit.version; });
+}
+
+uint64_t CompiledQuery::versions() const {
+  uint64_t hash = absl::HashOf(versions_);
+  for (const Limit& limit : limits_) hash = absl::HashOf(hash, limit.version);
+  return hash;
 }
 
 // ---- PreFilter
@@ -89,13 +110,19 @@ void CompiledQuery::RunPreFilter(PreFilterPlugin& plugin, PreFilterResult& resul
   result.verdict.plugin = plugin.name();
 }
 
-void CompiledQuery::PreFilter() {
-  if (!plan_.has_every_cycle) return;
-  for (size_t i = 0; i < pre_filters_.size(); ++i) {
-    PreFilterPlugin& plugin = *plan_.profile.pre_filter[i];
-    if (plugin.every_cycle()) RunPreFilter(plugin, pre_filters_[i]);
+Verdict CompiledQuery::Admit(const kube::Pod& pod) const {
+  if (!pre_filter_.ok()) return pre_filter_;
+  for (AdmitPlugin* plugin : plan_.profile.admit) {
+    Verdict verdict = plugin->Admit(pod, *query_);
+    if (verdict.ok()) continue;
+    if (!verdict.rejected()) {
+      verdict = Verdict::Error(
+          fmt::format("running PreFilter plugin \"{}\": {}", plugin->name(), verdict.Message()));
+    }
+    verdict.plugin = plugin->name();
+    return verdict;
   }
-  CombinePreFilters();
+  return Verdict::Success();
 }
 
 void CompiledQuery::CombinePreFilters() {
@@ -103,6 +130,7 @@ void CompiledQuery::CombinePreFilters() {
   pre_filter_ = Verdict::Success();
   node_names_.reset();
   named_by_.clear();
+  limits_.clear();
   for (size_t i = 0; i < pre_filters_.size(); ++i) {
     const PreFilterPlugin& plugin = *plan_.profile.pre_filter[i];
     const PreFilterResult& result = pre_filters_[i];
@@ -125,8 +153,10 @@ void CompiledQuery::CombinePreFilters() {
         pre_filter_.plugin = plugin.name();
         return;
     }
-    if (!result.node_names) continue;
+    if (!result.node_names && result.rows == nullptr) continue;
     named_by_.push_back(plugin.name());
+    if (result.rows != nullptr) limits_.push_back({result.rows, result.rows->version()});
+    if (!result.node_names) continue;
     std::set<std::string> names(result.node_names->begin(), result.node_names->end());
     if (node_names_) {
       std::erase_if(names, [&](const std::string& name) {
@@ -153,6 +183,27 @@ std::string CompiledQuery::AbsentReason() const {
   return fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(names, " "));
 }
 
+size_t CompiledQuery::RowsWithinLimits() const {
+  size_t least = nodes_.live_rows();
+  for (const Limit& limit : limits_) least = std::min(least, limit.rows->size());
+  return least;
+}
+
+void CompiledQuery::FollowTransformers() {
+  const auto& transformers = plan_.profile.filter_transformers;
+  if (transformers.empty()) return;
+  absl::InlinedVector<FilterTransformer::AbsentPods, 2> said;
+  std::vector<uint64_t> versions;
+  for (FilterTransformer* each : transformers) {
+    versions.push_back(said.emplace_back(each->Absent(*query_)).version);
+  }
+  if (versions == absent_versions_) return;
+  absent_versions_ = std::move(versions);
+  std::vector<const PodInfo*> pods;
+  for (const auto& absent : said) pods.insert(pods.end(), absent.pods.begin(), absent.pods.end());
+  query_->SetAbsent(pods, query_->absent_version() + 1);
+}
+
 // ---- Rows
 
 void CompiledQuery::Refresh() {
@@ -164,8 +215,6 @@ void CompiledQuery::Refresh() {
   } else if (was_wide) {
     RangesMoved();
     TotalRows(ok_.data());
-    MaskInfeasible(best_.data(), ok_.data(), ok_.size());
-    best_.Summarize();
   }
 }
 
@@ -188,12 +237,16 @@ bool CompiledQuery::RefreshRows() {
   }
   if (changed->empty()) return false;
   if (nodes_.rows() != ok_.size()) Resize();
+  // Of many shapes in turn none is in the nearest caches.
+  for (const NodeRow row : *changed) {
+    __builtin_prefetch(&ok_[row]);
+    __builtin_prefetch(&base_[row]);
+    __builtin_prefetch(best_.Where(row));
+  }
   for (const NodeRow row : *changed) RefreshRow(row);
   if (wide_active_) return true;
   if (RangesMoved()) {
     TotalRows(ok_.data());
-    MaskInfeasible(best_.data(), ok_.data(), ok_.size());
-    best_.Summarize();
     return true;
   }
   for (const NodeRow row : *changed) {
@@ -203,34 +256,71 @@ bool CompiledQuery::RefreshRows() {
   return true;
 }
 
+void CompiledQuery::KeepWithinLimits(uint8_t* keep) const {
+  if (!is_limited()) return;
+  for (NodeRow row{0}; row < nodes_.rows(); ++row) {
+    if (!IsWithinLimits(row)) keep[row] = 0;
+  }
+}
+
+// In blocks, so that all filters have what one of them has read in the nearest cache.
+void CompiledQuery::FilterRows() {
+  std::copy_n(nodes_.live(), nodes_.rows(), ok_.begin());
+  KeepWithinLimits(ok_.data());
+  ForEachBlock(nodes_.all(), [&](RowRange block) {
+    for (FilterPlugin* filter : plan_.row_filters) {
+      if (!IsSkipped(*filter)) filter->Filter(*query_, block, ok_.data() + block.begin);
+    }
+  });
+  minding_ = MindingPods(plan_.row_filters);
+  FilterSpecialRows(ok_.data());
+}
+
+void CompiledQuery::ScoreRows() {
+  ForEachBlock(nodes_.all(), [&](RowRange block) {
+    int64_t* const base = base_.data() + block.begin;
+    bool has_base = false;
+    for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
+      if (!scores_[scorer.plugin->slot()]) continue;
+      if (!has_base && scorer.weight == 1) {
+        scorer.plugin->Score(*query_, block, base);
+      } else {
+        if (!has_base) std::fill_n(base, block.size(), 0);
+        scorer.plugin->Score(*query_, block, scratch_.scores.data());
+        AddWeighted(base, scratch_.scores.data(), scorer.weight, block.size());
+      }
+      has_base = true;
+    }
+    if (!has_base) std::fill_n(base, block.size(), 0);
+  });
+  ForEachTransformed([&](const RowView& seen) {
+    if (ok_[seen.row]) base_[seen.row] = PlainScore(seen);
+  });
+}
+
 void CompiledQuery::Rebuild() {
   Resize();
   const size_t rows = nodes_.rows();
-  std::copy_n(nodes_.live(), rows, ok_.begin());
-  for (FilterPlugin* filter : plan_.row_filters) {
-    if (!IsSkipped(*filter)) filter->Filter(*query_, nodes_.all(), ok_.data());
-  }
-  FilterSpecialRows(ok_.data());
+  FilterRows();
+  // Rows that become feasible later are scored then.
+  const bool any = std::memchr(ok_.data(), 1, rows) != nullptr;
 
   scores_.assign(plan_.profile.plugins.size(), 0);
   constant_ = 0;
   score_error_ = Verdict::Success();
-  bool has_base = false;
-  for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
-    if (!TakesPart(scorer)) continue;
-    if (!has_base && scorer.weight == 1) {
-      scorer.plugin->Score(*query_, nodes_.all(), base_.data());
-    } else {
-      if (!has_base) std::ranges::fill(base_, 0);
-      scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
-      AddWeighted(base_.data(), scratch_.scores.data(), scorer.weight, rows);
-    }
-    has_base = true;
-  }
-  if (!has_base) std::ranges::fill(base_, 0);
+  for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) TakesPart(scorer);
+  if (any) ScoreRows();
   for (size_t i = 0; i < raw_.size(); ++i) {
     if (!TakesPart(plan_.normalized_scorers[i])) continue;
-    plan_.normalized_scorers[i].plugin->Score(*query_, nodes_.all(), raw_[i].data());
+    if (!any) {
+      raw_[i].CountNone();
+      continue;
+    }
+    ScorePlugin& plugin = *plan_.normalized_scorers[i].plugin;
+    plugin.Score(*query_, nodes_.all(), raw_[i].data());
+    ForEachTransformed([&](const RowView& seen) {
+      if (ok_[seen.row]) raw_[i].Set(seen.row, RawScore(plugin, seen));
+    });
     raw_[i].CountAll(ok_.data(), RangeOf(raw_[i].data(), ok_.data(), rows));
   }
   // Totals follow, unless a wide pass makes them.
@@ -266,82 +356,113 @@ void CompiledQuery::RefreshRow(NodeRow row) {
       if (scores_[plan_.normalized_scorers[i].plugin->slot()]) raw_[i].Uncount(row);
     }
   }
-  const RowRange range{row, row + 1};
-  uint8_t keep = nodes_.live()[row];
-  if (keep && IsSpecial(row)) {
-    keep = PassesSpecial(row, plan_.row_filters) ? 1 : 0;
+  RowDelta merged;
+  const RowView seen = Seen(row, merged);
+  uint8_t keep = nodes_.live()[row] && IsWithinLimits(row) ? 1 : 0;
+  if (seen.delta != nullptr) {
+    keep = keep && PassesTransformed(seen, plan_.row_filters) ? 1 : 0;
   } else {
     for (FilterPlugin* filter : plan_.row_filters) {
       if (!keep) break;
-      if (!IsSkipped(*filter)) filter->Filter(*query_, range, &keep);
+      if (!IsSkipped(*filter)) filter->Filter(*query_, RowRange::Only(row), &keep);
     }
+    if (keep) keep = PassesPromised(row, minding_) ? 1 : 0;
   }
   ok_[row] = keep;
   if (!keep) return;
-  base_[row] = PlainScore(row);
+  base_[row] = PlainScore(seen);
   for (size_t i = 0; i < raw_.size(); ++i) {
     ScorePlugin& plugin = *plan_.normalized_scorers[i].plugin;
     if (!scores_[plugin.slot()]) continue;
-    plugin.Score(*query_, range, raw_[i].data() + row);
+    raw_[i].Set(row, RawScore(plugin, seen));
     raw_[i].Count(row);
   }
 }
 
-// Rows that look different for this pod: with pods that are promised the node, or with a
-// transformer's delta.
-bool CompiledQuery::IsSpecial(NodeRow row) const {
-  if (!nominated_.empty() && !nominated_.On(nodes_.name(row)).empty()) return true;
-  return std::ranges::any_of(plan_.profile.filter_transformers, [&](FilterTransformer* each) {
-    return each->DeltaOf(*query_, row) != nullptr;
-  });
+RowView CompiledQuery::Seen(NodeRow row, RowDelta& merged) const {
+  RowView seen{row, nullptr};
+  for (FilterTransformer* each : plan_.profile.filter_transformers) {
+    const RowDelta* delta = each->DeltaOf(*query_, row);
+    if (delta == nullptr) continue;
+    if (seen.delta == nullptr) {
+      seen.delta = delta;
+      continue;
+    }
+    if (seen.delta != &merged) merged = *seen.delta;
+    merged.Add(*delta);
+    seen.delta = &merged;
+  }
+  return seen;
 }
 
+template <class Visit>
+void CompiledQuery::ForEachTransformed(Visit visit) const {
+  for (FilterTransformer* each : plan_.profile.filter_transformers) {
+    for (const NodeRow row : each->TransformedRows(*query_)) {
+      if (!nodes_.IsLive(row)) continue;
+      RowDelta merged;
+      visit(Seen(row, merged));
+    }
+  }
+}
+
+// Those that are promised to others, and those that look different for this pod.
 void CompiledQuery::FilterSpecialRows(uint8_t* keep) {
-  const auto look = [&](NodeRow row) {
-    if (nodes_.IsLive(row)) keep[row] = PassesSpecial(row, plan_.row_filters) ? 1 : 0;
-  };
-  nominated_.ForEachNode([&](const std::string& node) {
-    if (const auto row = nodes_.Find(node)) look(*row);
+  for (const NodeRow row : nominated_.rows()) {
+    if (keep[row]) keep[row] = PassesPromised(row, minding_) ? 1 : 0;
+  }
+  ForEachTransformed([&](const RowView& seen) {
+    const bool passes = IsWithinLimits(seen.row) && PassesTransformed(seen, plan_.row_filters);
+    keep[seen.row] = passes ? 1 : 0;
   });
-  for (FilterTransformer* each : plan_.profile.filter_transformers) {
-    for (const NodeRow row : each->TransformedRows(*query_)) look(row);
-  }
 }
 
-RowDelta CompiledQuery::DeltaFor(NodeRow row) const {
-  RowDelta delta;
-  for (FilterTransformer* each : plan_.profile.filter_transformers) {
-    const RowDelta* more = each->DeltaOf(*query_, row);
-    if (more == nullptr) continue;
-    delta.removed.insert(delta.removed.end(), more->removed.begin(), more->removed.end());
-    delta.added.insert(delta.added.end(), more->added.begin(), more->added.end());
-    AddTo(delta.released, more->released);
+// Of filters, those that have something to say and to which the pods of a row make a difference.
+std::vector<FilterPlugin*> CompiledQuery::MindingPods(const std::vector<FilterPlugin*>& filters) {
+  std::vector<FilterPlugin*> minding;
+  for (FilterPlugin* filter : filters) {
+    if (!IsSkipped(*filter) && filter->Reads(*query_) != FilterPlugin::PodsRead::kNone) {
+      minding.push_back(filter);
+    }
   }
-  return delta;
+  return minding;
 }
 
-bool CompiledQuery::PassesSpecial(NodeRow row, const std::vector<FilterPlugin*>& filters) {
-  const auto passes = [&](const RowDelta& delta) {
-    const RowView view{row, delta.empty() ? nullptr : &delta};
+// A row that passes as it is, also with the pods that are promised it.
+bool CompiledQuery::PassesPromised(NodeRow row, const std::vector<FilterPlugin*>& minding) const {
+  const RowDelta* delta = nominated_.DeltaAt(row, shape().priority);
+  return delta == nullptr || std::ranges::all_of(minding, [&](FilterPlugin* filter) {
+           return filter->Check(*query_, {row, delta}).ok();
+         });
+}
+
+bool CompiledQuery::PassesTransformed(const RowView& seen,
+                                      const std::vector<FilterPlugin*>& filters) {
+  const auto passes = [&](const RowView& row) {
     return std::ranges::all_of(filters, [&](FilterPlugin* filter) {
-      return IsSkipped(*filter) || filter->Check(*query_, view).ok();
+      return IsSkipped(*filter) || filter->Check(*query_, row).ok();
     });
   };
-  RowDelta delta = DeltaFor(row);
-  if (!passes(delta)) return false;
-  const auto promised = nominated_.On(nodes_.name(row), shape().priority, "");
-  if (promised.empty()) return true;
-  delta.added.insert(delta.added.end(), promised.begin(), promised.end());
-  return passes(delta);
+  if (!passes(seen)) return false;
+  const RowDelta* promised = nominated_.DeltaAt(seen.row, shape().priority);
+  if (promised == nullptr) return true;
+  RowDelta with_promised = *seen.delta;
+  with_promised.Add(*promised);
+  return passes({seen.row, &with_promised});
 }
 
-int64_t CompiledQuery::PlainScore(NodeRow row) {
+int64_t CompiledQuery::RawScore(ScorePlugin& plugin, const RowView& seen) {
+  if (seen.delta != nullptr) return plugin.ScoreRow(*query_, seen);
+  int64_t score = 0;
+  plugin.Score(*query_, RowRange::Only(seen.row), &score);
+  return score;
+}
+
+int64_t CompiledQuery::PlainScore(const RowView& seen) {
   int64_t sum = 0;
   for (const PluginLineup::Scorer& scorer : plan_.plain_scorers) {
     if (!scores_[scorer.plugin->slot()]) continue;
-    int64_t score = 0;
-    scorer.plugin->Score(*query_, {row, row + 1}, &score);
-    sum += scorer.weight * score;
+    sum += scorer.weight * RawScore(*scorer.plugin, seen);
   }
   return sum;
 }
@@ -387,13 +508,19 @@ bool CompiledQuery::WideVersionsMoved() {
   };
   for (FilterPlugin* filter : plan_.wide_filters) look(filter->WideVersion(*query_));
   for (const auto& scorer : plan_.wide_scorers) look(scorer.plugin->WideVersion(*query_));
-  // Promised pods may bring terms of their own that nothing else in the cluster has.
-  wide_active_ = active || !nominated_.empty();
+  // Pods that are promised a node may be of a kind that nothing else in the cluster is.
+  wide_active_ = active || (!nominated_.rows().empty() && !MindingPods(plan_.wide_filters).empty());
   return moved;
 }
 
-// Writes totals of all rows, feasible or not, without the wide scorers' part.
+// Totals without the wide scorers' part.
 void CompiledQuery::TotalRows(const uint8_t* feasible) {
+  const Sums sums = SumRows(feasible);
+  best_.SetAll(sums.scores, sums.more, feasible);
+}
+
+// Of all rows, feasible or not, without the wide scorers' part.
+CompiledQuery::Sums CompiledQuery::SumRows(const uint8_t* feasible) {
   const size_t rows = ok_.size();
   // A score that all rows share is the same number for every row.
   int64_t shared = constant_;
@@ -405,15 +532,25 @@ void CompiledQuery::TotalRows(const uint8_t* feasible) {
     scorer.plugin->Normalize(*query_, ranges_[i], {&score, 1});
     shared += scorer.weight * score;
   }
-  CopyPlus(best_.data(), base_.data(), shared, rows);
+  Sums sums{base_.data(), shared};
   for (size_t i = 0; i < raw_.size(); ++i) {
     const PluginLineup::Scorer& scorer = plan_.normalized_scorers[i];
     if (!scores_[scorer.plugin->slot()] || raw_[i].uniform()) continue;
     if (feasible != ok_.data()) ranges_[i] = RangeOf(raw_[i].data(), feasible, rows);
     std::copy_n(raw_[i].data(), rows, scratch_.scores.data());
     scorer.plugin->Normalize(*query_, ranges_[i], {scratch_.scores.data(), rows});
-    AddWeighted(best_.data(), scratch_.scores.data(), scorer.weight, rows);
+    AddScores(sums, scorer.weight);
   }
+  return sums;
+}
+
+// Of all rows, from the scratch buffer.
+void CompiledQuery::AddScores(Sums& sums, int64_t weight) {
+  if (sums.scores == base_.data()) {
+    CopyPlus(best_.data(), base_.data(), sums.more, ok_.size());
+    sums = {best_.data(), 0};
+  }
+  AddWeighted(best_.data(), scratch_.scores.data(), weight, ok_.size());
 }
 
 void CompiledQuery::TotalWide() {
@@ -424,22 +561,21 @@ void CompiledQuery::TotalWide() {
   for (FilterPlugin* filter : plan_.wide_filters) {
     if (wide_versions_[wide++] != 0) filter->Filter(*query_, nodes_.all(), feasible);
   }
-  const auto look_again = [&](NodeRow row) {
-    if (ok_[row]) feasible[row] = PassesSpecial(row, plan_.wide_filters) ? 1 : 0;
-  };
-  nominated_.ForEachNode([&](const std::string& node) {
-    if (const auto row = nodes_.Find(node)) look_again(*row);
-  });
-  for (FilterTransformer* each : plan_.profile.filter_transformers) {
-    for (const NodeRow row : each->TransformedRows(*query_)) look_again(row);
+  if (const auto minding = MindingPods(plan_.wide_filters); !minding.empty()) {
+    for (const NodeRow row : nominated_.rows()) {
+      if (feasible[row]) feasible[row] = PassesPromised(row, minding) ? 1 : 0;
+    }
   }
-  TotalRows(feasible);
-  AddWideScores(feasible);
-  MaskInfeasible(best_.data(), feasible, rows);
-  best_.Summarize();
+  ForEachTransformed([&](const RowView& seen) {
+    if (!ok_[seen.row]) return;
+    feasible[seen.row] = PassesTransformed(seen, plan_.wide_filters) ? 1 : 0;
+  });
+  Sums sums = SumRows(feasible);
+  AddWideScores(feasible, sums);
+  best_.SetAll(sums.scores, sums.more, feasible);
 }
 
-void CompiledQuery::AddWideScores(const uint8_t* feasible) {
+void CompiledQuery::AddWideScores(const uint8_t* feasible, Sums& sums) {
   const size_t rows = ok_.size();
   size_t wide = plan_.wide_filters.size();
   for (const PluginLineup::Scorer& scorer : plan_.wide_scorers) {
@@ -454,11 +590,15 @@ void CompiledQuery::AddWideScores(const uint8_t* feasible) {
     }
     scores_[scorer.plugin->slot()] = 1;
     scorer.plugin->Score(*query_, nodes_.all(), scratch_.scores.data());
+    ForEachTransformed([&](const RowView& seen) {
+      if (!feasible[seen.row]) return;
+      scratch_.scores[seen.row] = RawScore(*scorer.plugin, seen);
+    });
     if (scorer.plugin->normalizes()) {
       const ScoreRange range = RangeOf(scratch_.scores.data(), feasible, rows);
       scorer.plugin->Normalize(*query_, range, {scratch_.scores.data(), rows});
     }
-    AddWeighted(best_.data(), scratch_.scores.data(), scorer.weight, rows);
+    AddScores(sums, scorer.weight);
   }
 }
 
@@ -470,7 +610,8 @@ std::vector<NodeRow> CompiledQuery::Passing(const std::vector<NodeRow>& rows, si
   for (const NodeRow row : rows) {
     if (passing.size() == enough) break;
     ++looked_at;
-    if (nodes_.IsLive(row) && Check({row, nullptr}, uid).ok()) passing.push_back(row);
+    if (!nodes_.IsLive(row) || !IsWithinLimits(row)) continue;
+    if (Check({row, nullptr}, uid).ok()) passing.push_back(row);
   }
   return passing;
 }
@@ -499,7 +640,8 @@ CompiledQuery::Among CompiledQuery::ChooseAmong(const std::vector<NodeRow>& rows
       return among;
     }
     for (size_t i = 0; i < n; ++i) {
-      plugin.Score(*query_, {among.feasible[i], among.feasible[i] + 1}, &scores[i]);
+      RowDelta merged;
+      scores[i] = RawScore(plugin, Seen(among.feasible[i], merged));
     }
     if (plugin.normalizes()) {
       plugin.Normalize(*query_, RangeOf(scores.data(), mask.data(), n), scores);
@@ -529,15 +671,13 @@ RowVerdict CompiledQuery::CheckOnce(const RowView& row, RowDiagnosis* why) {
 }
 
 RowDelta CompiledQuery::DeltaFor(const RowView& row, std::string_view uid, size_t* promised) const {
-  RowDelta delta = DeltaFor(row.row);
-  if (row.delta != nullptr) {
-    delta.removed.insert(delta.removed.end(), row.delta->removed.begin(), row.delta->removed.end());
-    delta.added.insert(delta.added.end(), row.delta->added.begin(), row.delta->added.end());
-    AddTo(delta.released, row.delta->released);
-  }
+  RowDelta delta;
+  RowDelta merged;
+  if (const RowDelta* seen = Seen(row.row, merged).delta) delta = *seen;
+  if (row.delta != nullptr) delta.Add(*row.delta);
   const size_t own = delta.added.size();
   if (!nominated_.empty()) {
-    const auto pods = nominated_.On(nodes_.name(row.row), shape().priority, uid);
+    const auto pods = nominated_.On(row.row, shape().priority, uid);
     delta.added.insert(delta.added.end(), pods.begin(), pods.end());
   }
   *promised = delta.added.size() - own;
@@ -592,8 +732,19 @@ void CompiledQuery::TimePlugins(const Clock& clock, const Timed& timed) {
 
 // ---- Why not
 
+const KnownUnfit* CompiledQuery::known_unfit() const {
+  return known_unfit_ && diagnosed_at_ == nodes_.log_end() && known_at_ == nodes_.log_end()
+             ? &*known_unfit_
+             : nullptr;
+}
+
+void CompiledQuery::SetKnownUnfit(KnownUnfit unfit) {
+  if (!diagnosed_at_) return;
+  known_unfit_ = std::move(unfit);
+  known_at_ = *diagnosed_at_;
+}
+
 uint64_t CompiledQuery::RowsVersion() {
-  if (plan_.has_every_cycle) return 0;
   const bool independent = std::ranges::all_of(plan_.wide_filters, [&](FilterPlugin* filter) {
     return IsSkipped(*filter) || filter->WideVersion(*query_) == 0;
   });
@@ -601,20 +752,35 @@ uint64_t CompiledQuery::RowsVersion() {
 }
 
 void CompiledQuery::DiagnoseRow(NodeRow row, std::string_view uid) {
-  RowDiagnosis& diagnosis = diagnoses_[row];
-  diagnosis = {};
-  if (!nodes_.IsLive(row)) return;
-  diagnosis.verdict = Check({row, nullptr}, uid, &diagnosis);
+  RowDiagnosis diagnosis;
+  if (nodes_.IsLive(row) && IsWithinLimits(row)) {
+    diagnosis.verdict = Check({row, nullptr}, uid, &diagnosis);
+  }
+  diagnoses_.Set(row, diagnosis);
 }
 
-std::span<const RowDiagnosis> CompiledQuery::DiagnoseAll(std::string_view uid) {
+// All rows, as pods see them that no node is promised to.
+void CompiledQuery::DiagnoseColumns() {
+  const size_t rows = nodes_.rows();
+  diagnoses_.Reset(rows);
+  std::vector<uint8_t>& keep = scratch_.feasible;
+  keep.assign(nodes_.live(), nodes_.live() + rows);
+  KeepWithinLimits(keep.data());
+  for (FilterPlugin* filter : plan_.profile.filter) {
+    if (!IsSilent(*filter, {})) filter->Diagnose(*query_, keep.data(), diagnoses_);
+  }
+  for (const NodeRow row : nominated_.rows()) DiagnoseRow(row, "");
+  ForEachTransformed([&](const RowView& seen) { DiagnoseRow(seen.row, ""); });
+}
+
+RowDiagnoses CompiledQuery::DiagnoseAll(std::string_view uid) {
   const bool keeps = RowsVersion() != 0;
   const auto changed = diagnosed_at_ && keeps ? nodes_.ChangedSince(*diagnosed_at_) : std::nullopt;
-  diagnoses_.resize(nodes_.rows());
   if (changed) {
+    diagnoses_.Resize(nodes_.rows());
     for (const NodeRow row : *changed) DiagnoseRow(row, uid);
   } else {
-    for (NodeRow row = 0; row < nodes_.rows(); ++row) DiagnoseRow(row, uid);
+    DiagnoseColumns();
   }
   // What rests on other rows, as long as it does, is not kept until it no longer does.
   diagnosed_at_ = keeps ? std::optional(nodes_.log_end()) : std::nullopt;
@@ -626,9 +792,8 @@ std::span<const RowDiagnosis> CompiledQuery::DiagnoseAll(std::string_view uid) {
   return diagnoses_;
 }
 
-std::span<const RowDiagnosis> CompiledQuery::DiagnoseSome(const std::vector<NodeRow>& rows,
-                                                          std::string_view uid) {
-  diagnoses_.assign(nodes_.rows(), {});
+RowDiagnoses CompiledQuery::DiagnoseSome(const std::vector<NodeRow>& rows, std::string_view uid) {
+  diagnoses_.Reset(nodes_.rows());
   diagnosed_at_.reset();
   for (const NodeRow row : rows) DiagnoseRow(row, uid);
   return diagnoses_;

@@ -22,10 +22,14 @@ void Pipeline::BeginCycle(WallTime now) {
 }
 
 CompiledQuery& Pipeline::QueryFor(const ShapePtr& shape) {
-  if (shape->id == last_shape_ && last_query_->IsCurrent()) return *last_query_;
+  if (shape->id == last_shape_ && last_query_->IsCurrent()) {
+    last_query_->FollowTransformers();
+    return *last_query_;
+  }
   const auto found = queries_.find(shape->id);
   CompiledQuery& query = found != queries_.end() ? Use(found->second) : Keep(shape);
   if (found != queries_.end() && !query.IsCurrent()) query.Compile(shape);
+  query.FollowTransformers();
   last_shape_ = shape->id;
   last_query_ = &query;
   return query;
@@ -34,33 +38,88 @@ CompiledQuery& Pipeline::QueryFor(const ShapePtr& shape) {
 CompiledQuery& Pipeline::Use(Kept& kept) {
   used_.splice(used_.begin(), kept.seen_again ? used_ : new_, kept.use);
   kept.seen_again = true;
-  if (used_.size() > kept_shapes_) {
-    queries_.erase(used_.back());
-    used_.pop_back();
-  }
+  std::unique_ptr<CompiledQuery> pushed_out;
+  if (used_.size() > kept_shapes_) PushOutOldest(used_, pushed_out);
   return *kept.query;
 }
 
+void Pipeline::PushOutOldest(std::list<uint32_t>& ids, std::unique_ptr<CompiledQuery>& reused) {
+  const auto oldest = queries_.find(ids.back());
+  reused = std::move(oldest->second.query);
+  queries_.erase(oldest);
+  ids.pop_back();
+}
+
 CompiledQuery& Pipeline::Keep(const ShapePtr& shape) {
-  std::unique_ptr<CompiledQuery> made;
-  if (new_.size() >= kNewShapes) {  // its buffers are used again
-    made = std::move(queries_.find(new_.back())->second.query);
-    queries_.erase(new_.back());
-    new_.pop_back();
+  const auto returned = std::ranges::find(pushed_out_, shape->id);
+  const bool again = returned != pushed_out_.end();
+  if (again) pushed_out_.erase(returned);
+  std::list<uint32_t>& ids = again ? used_ : new_;
+  std::unique_ptr<CompiledQuery> made;  // from buffers that are used again, if any
+  if (!again && new_.size() >= kNewShapes) {
+    pushed_out_.push_back(new_.back());
+    if (pushed_out_.size() > kRemembered) pushed_out_.pop_front();
+    PushOutOldest(new_, made);
+  } else if (again && used_.size() >= kept_shapes_) {
+    PushOutOldest(used_, made);
   } else {
     made = std::make_unique<CompiledQuery>(plan_, ledger_.nodes(), nominated_, scratch_);
   }
   made->Compile(shape);
   CompiledQuery& query = *made;
-  new_.push_front(shape->id);
-  queries_.emplace(shape->id, Kept{std::move(made), new_.begin()});
+  ids.push_front(shape->id);
+  queries_.emplace(shape->id, Kept{std::move(made), ids.begin(), again});
   return query;
+}
+
+// The query of a shape that waits and is not among those that are kept.
+struct Pipeline::Probe final : ProbeState {
+  Probe(std::unique_ptr<CompiledQuery> query, std::shared_ptr<size_t> count)
+      : query(std::move(query)), count(std::move(count)) {
+    ++*this->count;
+  }
+  ~Probe() override { --*count; }
+
+  std::unique_ptr<CompiledQuery> query;
+  std::shared_ptr<size_t> count;
+};
+
+CompiledQuery& Pipeline::QueryToProbe(Unfit& unfit) {
+  const auto kept = queries_.find(unfit.shape->id);
+  CompiledQuery* query = nullptr;
+  if (kept != queries_.end()) {
+    query = kept->second.query.get();
+  } else if (unfit.probe != nullptr) {
+    query = static_cast<Probe&>(*unfit.probe).query.get();
+  }
+  if (query != nullptr) {
+    if (!query->IsCurrent()) query->Compile(unfit.shape);
+    query->FollowTransformers();
+    return *query;
+  }
+  auto made = std::make_unique<CompiledQuery>(plan_, ledger_.nodes(), nominated_, scratch_);
+  made->Compile(unfit.shape);
+  CompiledQuery& compiled = *made;
+  if (*probes_ < kMostProbes) {
+    unfit.probe = std::make_shared<Probe>(std::move(made), probes_);
+  } else {
+    last_probe_ = std::move(made);
+  }
+  return compiled;
 }
 
 std::vector<NodeRow> Pipeline::RowsOf(const std::vector<std::string>& names) const {
   std::vector<NodeRow> rows;
   for (const std::string& name : names) {
     if (const auto row = ledger_.nodes().Find(name)) rows.push_back(*row);
+  }
+  return rows;
+}
+
+std::vector<NodeRow> Pipeline::RowsLeftTo(CompiledQuery& query) {
+  std::vector<NodeRow> rows = query.node_names() ? RowsOf(*query.node_names()) : order_.rows();
+  if (query.is_limited()) {
+    std::erase_if(rows, [&](NodeRow row) { return !query.IsWithinLimits(row); });
   }
   return rows;
 }
@@ -88,21 +147,22 @@ Decision Pipeline::Decide(const kube::Pod& pod, const ShapePtr& shape) {
             .no_nodes = true};
   }
   CompiledQuery& query = QueryFor(shape);
-  query.PreFilter();
-  if (!query.pre_filter().ok()) return {.verdict = query.pre_filter(), .evaluated = nodes};
+  if (Verdict verdict = query.Admit(pod); !verdict.ok()) {
+    return {.verdict = std::move(verdict), .evaluated = nodes};
+  }
 
   if (const Decision first = DecideFirst(query, pod); first.placed()) return first;
   if (query.node_names()) {
-    return DecideAmong(query, RowsOf(*query.node_names()), nodes, pod);
+    return DecideAmong(query, RowsLeftTo(query), nodes, pod);
   }
   const size_t enough = NumberToFind(nodes);
-  if (enough < nodes) {
+  if (enough < nodes && !query.is_limited()) {
     const Decision decision = DecideAmong(query, RowsInTurn(), enough, pod);
     LookedAt(decision.evaluated);
     return decision;
   }
   query.Refresh();
-  Decision decision{.evaluated = nodes, .feasible = query.best().feasible()};
+  Decision decision{.evaluated = query.RowsWithinLimits(), .feasible = query.best().feasible()};
   if (decision.feasible > 1 && !query.score_error().ok()) {
     decision.verdict = query.score_error();
     return decision;
@@ -134,7 +194,8 @@ Decision Pipeline::DecideFirst(CompiledQuery& query, const kube::Pod& pod,
 
 std::vector<NodeRow> Pipeline::RowsInTurn() {
   std::vector<NodeRow> rows = order_.rows();
-  std::ranges::rotate(rows, rows.begin() + static_cast<ptrdiff_t>(next_start_ % rows.size()));
+  const auto start = static_cast<ptrdiff_t>(next_start_ % rows.size());
+  std::rotate(rows.begin(), rows.begin() + start, rows.end());
   return rows;
 }
 
@@ -144,11 +205,10 @@ std::vector<NodeRow> Pipeline::Candidates(const kube::Pod& pod, const ShapePtr& 
   const size_t nodes = ledger_.nodes().live_rows();
   if (nodes == 0) return {};
   CompiledQuery& query = QueryFor(shape);
-  query.PreFilter();
-  if (!query.pre_filter().ok()) return {};
+  if (!query.Admit(pod).ok()) return {};
   size_t looked_at = 0;
-  if (query.node_names()) {
-    return query.Passing(RowsOf(*query.node_names()), nodes, pod.metadata.uid, looked_at);
+  if (query.node_names() || query.is_limited()) {
+    return query.Passing(RowsLeftTo(query), nodes, pod.metadata.uid, looked_at);
   }
   std::vector<NodeRow> rows =
       query.Passing(RowsInTurn(), NumberToFind(nodes), pod.metadata.uid, looked_at);
@@ -159,9 +219,8 @@ std::vector<NodeRow> Pipeline::Candidates(const kube::Pod& pod, const ShapePtr& 
 Decision Pipeline::DecideWithin(const kube::Pod& pod, const ShapePtr& shape,
                                 const std::vector<NodeRow>& rows, const Bonus& bonus) {
   CompiledQuery& query = QueryFor(shape);
-  query.PreFilter();
-  if (!query.pre_filter().ok()) {
-    return {.verdict = query.pre_filter(), .evaluated = ledger_.nodes().live_rows()};
+  if (Verdict verdict = query.Admit(pod); !verdict.ok()) {
+    return {.verdict = std::move(verdict), .evaluated = ledger_.nodes().live_rows()};
   }
   if (const Decision first = DecideFirst(query, pod, &rows); first.placed()) return first;
   return DecideAmong(query, rows, rows.size(), pod, &bonus);
@@ -200,9 +259,8 @@ Pipeline::Ranking Pipeline::Rank(const kube::Pod& pod, const ShapePtr& shape, si
   Ranking ranking;
   if (ledger_.nodes().live_rows() == 0) return ranking;
   CompiledQuery& query = QueryFor(shape);
-  if (!query.pre_filter().ok()) return ranking;
-  const std::vector<NodeRow> rows =
-      query.node_names() ? RowsOf(*query.node_names()) : order_.rows();
+  if (!query.Admit(pod).ok()) return ranking;
+  const std::vector<NodeRow> rows = RowsLeftTo(query);
   std::vector<CompiledQuery::ScorerColumn> columns;
   const CompiledQuery::Among among =
       query.ChooseAmong(rows, rows.size(), pod.metadata.uid, &columns);
@@ -222,23 +280,68 @@ Pipeline::Ranking Pipeline::Rank(const kube::Pod& pod, const ShapePtr& shape, si
   return ranking;
 }
 
+bool Pipeline::Fits(const kube::Pod& pod, const ShapePtr& shape, const RowView& row) {
+  CompiledQuery query(plan_, ledger_.nodes(), nominated_, scratch_);
+  query.Compile(shape);
+  if (!query.Admit(pod).ok() || !query.IsWithinLimits(row.row)) return false;
+  const auto& names = query.node_names();
+  const std::string& node = ledger_.nodes().name(row.row);
+  if (names && std::ranges::find(*names, node) == names->end()) return false;
+  return query.Check(row, pod.metadata.uid).ok();
+}
+
+Unfit Pipeline::UnfitNow(const ShapePtr& shape) {
+  CompiledQuery& query = QueryFor(shape);
+  Unfit unfit{.shape = shape};
+  if (const auto at = query.diagnosed_at()) unfit.rows = {*at, query.versions()};
+  return unfit;
+}
+
+const KnownUnfit* Pipeline::KnownUnfitOf(const kube::Pod& pod, const ShapePtr& shape) {
+  if (!nominated_.NodeOf(pod.metadata.uid).empty()) return nullptr;
+  return QueryFor(shape).known_unfit();
+}
+
+bool Pipeline::MightFit(Unfit& unfit, WallTime now, std::vector<std::string_view>& rejectors) {
+  if (!unfit.rows) return true;
+  BeginCycle(now);
+  CompiledQuery& query = QueryToProbe(unfit);
+  const NodeTable& nodes = ledger_.nodes();
+  const auto changed = nodes.ChangedSince(unfit.rows->log_position);
+  if (!changed || query.versions() != unfit.rows->versions || query.RowsVersion() == 0) return true;
+  for (const NodeRow row : *changed) {
+    if (!nodes.IsLive(row) || !query.IsWithinLimits(row)) continue;
+    RowDiagnosis why;
+    const Code code = query.Check({row, nullptr}, "", &why).code;
+    const bool happened = nodes.HasHappenedSince(unfit.rows->log_position, row);
+    const auto might_help = [&](const PostFilterPlugin* plugin) {
+      return happened && plugin->MightHelp(*unfit.shape, row, code);
+    };
+    if (!IsRejection(code) || std::ranges::any_of(plan_.profile.post_filter, might_help)) {
+      return true;
+    }
+    rejectors.push_back(plan_.profile.NameOfSlot(why.plugin));
+  }
+  unfit.rows->log_position = nodes.log_end();
+  return false;
+}
+
 Diagnosis Pipeline::Diagnose(const kube::Pod& pod, const ShapePtr& shape) {
   const NodeTable& nodes = ledger_.nodes();
   Diagnosis diagnosis{.nodes = nodes.live_rows()};
   CompiledQuery& query = QueryFor(shape);
-  if (query.pre_filter().rejected()) {
-    diagnosis.pre_filter = query.pre_filter();
+  if (Verdict verdict = query.Admit(pod); verdict.rejected()) {
+    diagnosis.pre_filter = std::move(verdict);
     return diagnosis;
   }
   if (query.node_names()) {
-    const std::vector<NodeRow> rows = RowsOf(*query.node_names());
+    const std::vector<NodeRow> rows = RowsLeftTo(query);
     diagnosis.rows = query.DiagnoseSome(rows, pod.metadata.uid);
     if (rows.size() < diagnosis.nodes) diagnosis.absent_reason = query.AbsentReason();
   } else {
     diagnosis.rows = query.DiagnoseAll(pod.metadata.uid);
+    if (query.RowsWithinLimits() < diagnosis.nodes) diagnosis.absent_reason = query.AbsentReason();
   }
-  diagnosis.explicit_rows = static_cast<size_t>(std::ranges::count_if(
-      diagnosis.rows, [](const RowDiagnosis& row) { return !row.verdict.ok(); }));
   return diagnosis;
 }
 
@@ -248,19 +351,20 @@ std::string FitErrorMessage(const Diagnosis& diagnosis, const Reasons& reasons,
   if (diagnosis.pre_filter.rejected()) {
     message += fmt::format(" {}.", diagnosis.pre_filter.Message());
   } else {
-    std::vector<size_t> counts(reasons.size(), 0);
-    for (const RowDiagnosis& row : diagnosis.rows) {
-      for (const ReasonId reason : row.verdict.reasons) ++counts[reason];
+    absl::flat_hash_map<ReasonId, size_t> counts;
+    for (const auto& [why, rows] : diagnosis.rows.kinds()) {
+      if (rows == 0) continue;
+      for (const ReasonId reason : why.verdict.reasons) counts[reason] += rows;
     }
-    std::vector<std::string> entries;
-    for (ReasonId reason = 0; reason < counts.size(); ++reason) {
-      if (counts[reason] != 0) {
-        entries.push_back(fmt::format("{} {}", counts[reason], reasons.TextOf(reason)));
-      }
+    std::vector<std::string> entries;  // sorted below
+    for (const auto& [reason, times] : counts) {
+      reasons.ForEachText(reason, [&, count = times](std::string_view text) {
+        entries.push_back(fmt::format("{} {}", count, text));
+      });
     }
-    if (!diagnosis.absent_reason.empty() && diagnosis.nodes > diagnosis.explicit_rows) {
-      entries.push_back(
-          fmt::format("{} {}", diagnosis.nodes - diagnosis.explicit_rows, diagnosis.absent_reason));
+    if (!diagnosis.absent_reason.empty() && diagnosis.nodes > diagnosis.explicit_rows()) {
+      entries.push_back(fmt::format("{} {}", diagnosis.nodes - diagnosis.explicit_rows(),
+                                    diagnosis.absent_reason));
     }
     std::ranges::sort(entries);
     if (!entries.empty()) message += fmt::format(" {}.", fmt::join(entries, ", "));

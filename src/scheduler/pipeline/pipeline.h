@@ -1,6 +1,7 @@
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
+#include <deque>
 #include <list>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "base/random.h"
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/framework/plugin_lineup.h"
+#include "scheduler/framework/shape_probe.h"
 #include "scheduler/pipeline/compiled_query.h"
 #include "scheduler/pipeline/node_order.h"
 #include "scheduler/pipeline/nominated_rows.h"
@@ -35,7 +37,8 @@ struct Decision {
 // What is found out about a shape is kept for a number of shapes; asking again costs what has
 // changed in between. Shapes that are asked about once push out each other only, so that a stream
 // of pods without their like neither costs those that have any, nor leaves the processor's cache.
-class Pipeline {
+// A shape that comes back soon after it was pushed out is one of many in turn, and is kept.
+class Pipeline final : public ShapeProbe {
  public:
   // `kept_shapes`: each costs some 30 bytes a node.
   Pipeline(const PluginLineup& profile, Ledger& ledger, NominatedRows& nominated, NodeOrder& order,
@@ -56,6 +59,14 @@ class Pipeline {
   // Why no node can do, row by row in profile order.
   Diagnosis Diagnose(const kube::Pod& pod, const ShapePtr& shape);
 
+  // For a pod that was just diagnosed and that no PostFilter could help: that no pod of its shape
+  // can be placed.
+  Unfit UnfitNow(const ShapePtr& shape);
+  // What was said of another pod of the shape, if it holds for this one; null: it must be found
+  // out.
+  const KnownUnfit* KnownUnfitOf(const kube::Pod& pod, const ShapePtr& shape);
+  bool MightFit(Unfit& unfit, WallTime now, std::vector<std::string_view>& rejectors) override;
+
   // The n best nodes for a pod as things are, best first, with what each scorer says of them. For
   // people who ask: looks at every node that PreFilter leaves, and changes nothing.
   struct Ranking {
@@ -69,6 +80,10 @@ class Pipeline {
     std::vector<Row> best;
   };
   Ranking Rank(const kube::Pod& pod, const ShapePtr& shape, size_t n);
+
+  // Whether a pod could have a node that looks like this. For pods that nobody has created: nothing
+  // is kept of them.
+  bool Fits(const kube::Pod& pod, const ShapePtr& shape, const RowView& row);
 
   void TimePlugins(const ShapePtr& shape, const Clock& clock, const CompiledQuery::Timed& timed) {
     QueryFor(shape).TimePlugins(clock, timed);
@@ -87,9 +102,15 @@ class Pipeline {
     bool seen_again = false;
   };
   static constexpr size_t kNewShapes = 4;
+  static constexpr size_t kRemembered = 256;
+  static constexpr size_t kMostProbes = 1024;  // each is some kilobytes
 
   CompiledQuery& Use(Kept& kept);
   CompiledQuery& Keep(const ShapePtr& shape);
+  void PushOutOldest(std::list<uint32_t>& ids, std::unique_ptr<CompiledQuery>& reused);
+  // As QueryFor, but nobody is placed: leaves alone what is kept, and looks at few rows.
+  struct Probe;
+  CompiledQuery& QueryToProbe(Unfit& unfit);
   Decision DecideAmong(CompiledQuery& query, const std::vector<NodeRow>& rows, size_t enough,
                        const kube::Pod& pod, const Bonus* bonus = nullptr);
   // The promised node, or one that a plugin prefers; of `within` only, if given. kNoRow: neither.
@@ -99,6 +120,8 @@ class Pipeline {
   std::vector<NodeRow> RowsInTurn();
   void LookedAt(size_t rows);
   std::vector<NodeRow> RowsOf(const std::vector<std::string>& names) const;
+  // All that PreFilter has left.
+  std::vector<NodeRow> RowsLeftTo(CompiledQuery& query);
   std::vector<NodeRow> PreferredRows(CompiledQuery& query) const;
   size_t NumberToFind(size_t candidates) const;
 
@@ -112,6 +135,9 @@ class Pipeline {
   absl::flat_hash_map<uint32_t, Kept> queries_;  // by shape id
   std::list<uint32_t> new_;                      // ids of shapes that were asked about once
   std::list<uint32_t> used_;                     // of the others; last used first, both
+  std::deque<uint32_t> pushed_out_;              // ids of shapes that were new, newest last
+  std::shared_ptr<size_t> probes_ = std::make_shared<size_t>(0);  // how many there are
+  std::unique_ptr<CompiledQuery> last_probe_;                     // beyond the most
   uint32_t last_shape_ = 0;
   CompiledQuery* last_query_ = nullptr;
   size_t next_start_ = 0;  // where to go on looking, if not all nodes are looked at

@@ -134,18 +134,18 @@ TEST_F(PipelineTest, DecidesWithinWhatOthersLeave) {
   const auto pod = Pod("p");
   const ShapePtr shape = bed_.ledger.shapes().Of(pod);
   const std::vector<NodeRow> all = pipeline().Candidates(*pod, shape);
-  ASSERT_EQ(all, (std::vector<NodeRow>{0, 1}));
+  ASSERT_EQ(all, (std::vector{NodeRow(0), NodeRow(1)}));
   const auto decide = [&](const std::vector<NodeRow>& rows, const Pipeline::Bonus& bonus) {
     return pipeline().DecideWithin(*pod, shape, rows, bonus).row;
   };
   EXPECT_EQ(decide(all, {}), 1U);
-  EXPECT_EQ(decide(all, {{0, 1000}}), 0U);
-  EXPECT_EQ(decide({0}, {}), 0U);
-  EXPECT_EQ(decide({2}, {}), kNoRow) << "what the filters refuse stays refused";
+  EXPECT_EQ(decide(all, {{NodeRow(0), 1000}}), 0U);
+  EXPECT_EQ(decide({NodeRow(0)}, {}), 0U);
+  EXPECT_EQ(decide({NodeRow(2)}, {}), kNoRow) << "what the filters refuse stays refused";
   EXPECT_EQ(decide({}, {}), kNoRow);
   nominated_.Set("a", std::vector<std::shared_ptr<const kube::Pod>>{pod});
   EXPECT_EQ(decide(all, {}), 0U) << "promised";
-  EXPECT_EQ(decide({1}, {}), 1U) << "promised, and not left";
+  EXPECT_EQ(decide({NodeRow(1)}, {}), 1U) << "promised, and not left";
 }
 
 TEST_F(PipelineTest, LooksAgainOnlyAtRowsThatChanged) {
@@ -188,14 +188,15 @@ TEST(FitErrorMessageTest, CountsEveryReasonAndSortsThemAsText) {
   const ReasonId cpu = reasons.Intern("Insufficient cpu");
   const ReasonId memory = reasons.Intern("Insufficient memory");
   const ReasonId cordoned = reasons.Intern("node(s) were unschedulable");
-  std::vector<RowDiagnosis> rows;
-  for (int i = 0; i < 10; ++i) {
+  DiagnosisTable rows;
+  rows.Reset(12);
+  for (NodeRow row{0}; row < 10; ++row) {
     RowVerdict verdict = RowVerdict::Unschedulable(cpu);
-    if (i < 3) verdict.reasons.push_back(memory);
-    rows.push_back({0, verdict});
+    if (row < 3) verdict.reasons.push_back(memory);
+    rows.Set(row, {0, verdict});
   }
-  for (int i = 0; i < 2; ++i) rows.push_back({0, RowVerdict::Unresolvable(cordoned)});
-  const Diagnosis diagnosis{.nodes = 12, .rows = rows, .explicit_rows = 12};
+  for (NodeRow row{10}; row < 12; ++row) rows.Set(row, {0, RowVerdict::Unresolvable(cordoned)});
+  const Diagnosis diagnosis{.nodes = 12, .rows = rows};
   EXPECT_EQ(FitErrorMessage(diagnosis, reasons, ""),
             "0/12 nodes are available: 10 Insufficient cpu, 2 node(s) were unschedulable, 3 "
             "Insufficient memory.");

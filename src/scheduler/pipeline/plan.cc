@@ -1,7 +1,5 @@
 #include "scheduler/pipeline/plan.h"
 
-#include <algorithm>
-
 namespace koord::scheduler {
 
 Plan::Plan(const PluginLineup& profile) : profile(profile) {
@@ -17,8 +15,6 @@ Plan::Plan(const PluginLineup& profile) : profile(profile) {
       plain_scorers.push_back(scorer);
     }
   }
-  has_every_cycle = std::ranges::any_of(
-      profile.pre_filter, [](const PreFilterPlugin* plugin) { return plugin->every_cycle(); });
 }
 
 }  // namespace koord::scheduler

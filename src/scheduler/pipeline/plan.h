@@ -16,7 +16,6 @@ struct Plan {
   std::vector<PluginLineup::Scorer> plain_scorers;  // about a row by itself, 0..100 as they are
   std::vector<PluginLineup::Scorer> normalized_scorers;
   std::vector<PluginLineup::Scorer> wide_scorers;
-  bool has_every_cycle = false;  // some PreFilter must be asked for each pod
 };
 
 }  // namespace koord::scheduler

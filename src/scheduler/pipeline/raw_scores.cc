@@ -25,7 +25,7 @@ void RawScores::CountAll(const uint8_t* feasible, ScoreRange range) {
   // Rows next to each other mostly have the same score: count runs.
   int64_t run_score = kIgnoredRow;
   int64_t run = 0;
-  for (NodeRow row = 0; row < scores_.size(); ++row) {
+  for (NodeRow row{0}; row < scores_.size(); ++row) {
     if (!feasible[row]) continue;
     if (scores_[row] == run_score) {
       ++run;

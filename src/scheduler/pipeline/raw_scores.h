@@ -19,6 +19,7 @@ class RawScores {
 
   // Counts all rows for which feasible[row] is set; `range` is what they span.
   void CountAll(const uint8_t* feasible, ScoreRange range);
+  void CountNone() { counts_.clear(); }
   void Set(NodeRow row, int64_t score) { scores_[row] = score; }
   void Count(NodeRow row) { Change(scores_[row], 1); }
   void Uncount(NodeRow row) { Change(scores_[row], -1); }

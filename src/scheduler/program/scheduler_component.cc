@@ -1,7 +1,7 @@
 #include "scheduler/program/scheduler_component.h"
 
 #include "base/log.h"
-#include "kube/client/http_transport.h"
+#include "kube/transport/http_transport.h"
 
 namespace koord::scheduler {
 namespace {
@@ -11,8 +11,8 @@ constexpr Duration kRest = 5ms;
 
 }  // namespace
 
-StatusOr<std::unique_ptr<component::Component>> SchedulerComponent::Make(
-    component::Environment& environment, const SchedulerOptions& options) {
+StatusOr<std::unique_ptr<program::Component>> SchedulerComponent::Make(
+    program::Environment& environment, const SchedulerOptions& options) {
   auto made = std::unique_ptr<SchedulerComponent>(new SchedulerComponent());
   made->is_elected_ = options.configuration().leader_election.leader_elect;
   made->delay_cache_ = options.configuration().delay_cache_until_active;
@@ -35,6 +35,7 @@ StatusOr<std::unique_ptr<component::Component>> SchedulerComponent::Make(
                                                    .may_write = leads,
                                                    .api = &environment.api,
                                                    .connect = connect}));
+  environment.api.AddSettingProblems(options.warnings());
   for (const std::string& warning : made->app_->warnings()) LOG_WARNING(warning);
   return made;
 }
@@ -45,7 +46,7 @@ void SchedulerComponent::Start(Task ready) {
   app_->WhenSynced([ready = std::make_shared<Task>(std::move(ready))] { (*ready)(); });
 }
 
-void SchedulerComponent::Lead(const component::Leadership& leadership) {
+void SchedulerComponent::Lead(const program::Leadership& leadership) {
   leadership_ = &leadership;
   if (delay_cache_) app_->Watch();
   app_->Lead(is_elected_);

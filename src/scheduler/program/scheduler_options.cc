@@ -8,8 +8,8 @@
 
 namespace koord::scheduler {
 
-using component::Flags;
-using component::Program;
+using program::Flags;
+using program::Program;
 
 SchedulerOptions::SchedulerOptions(Program& program) : program_(program) {
   Program::Options& options = program.options();
@@ -79,7 +79,8 @@ StatusOr<bool> SchedulerOptions::Load() {
   if (!config_file_.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(config_file_));
     ASSIGN_OR_RETURN(LoadedConfiguration loaded, LoadConfiguration(text, config_file_));
-    for (const std::string& warning : loaded.warnings) LOG_WARNING(warning);
+    warnings_ = std::move(loaded.warnings);
+    for (const std::string& warning : warnings_) LOG_WARNING(warning);
     configuration_ = std::move(loaded.configuration);
     ApplyFile(program_.options());
   }
@@ -95,7 +96,7 @@ void SchedulerOptions::ApplyFile(Program::Options& options) const {
     if (!IsSet(flag)) option = value;
   };
   const LeaderElectionSettings& file = configuration_.leader_election;
-  component::LeaderElectionConfig& leader = options.leader_election;
+  program::LeaderElectionConfig& leader = options.leader_election;
   apply("--leader-elect", leader.enabled, file.leader_elect);
   apply("--leader-elect-lease-duration", leader.election.lease_duration, file.lease_duration);
   apply("--leader-elect-renew-deadline", leader.election.renew_deadline, file.renew_deadline);
@@ -115,7 +116,7 @@ void SchedulerOptions::ApplyFile(Program::Options& options) const {
 // The configuration as it is run, for /configz and --write-config-to.
 void SchedulerOptions::ApplyFlags() {
   const Program::Options& options = program_.options();
-  const component::LeaderElectionConfig& leader = options.leader_election;
+  const program::LeaderElectionConfig& leader = options.leader_election;
   LeaderElectionSettings& settings = configuration_.leader_election;
   settings.leader_elect = leader.enabled;
   settings.lease_duration = leader.election.lease_duration;

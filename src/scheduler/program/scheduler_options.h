@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "component/program.h"
+#include "program/program.h"
 #include "scheduler/config/scheduler_configuration.h"
-#include "scheduler/debug/debug_log.h"
-#include "scheduler/monitor/attempt_monitor.h"
+#include "scheduler/metrics/attempt_monitor.h"
+#include "scheduler/service/debug_log.h"
 
 namespace koord::scheduler {
 
@@ -15,12 +15,14 @@ class SchedulerOptions {
  public:
   // Adds all flags to a program and reads the configuration before it starts. Both live as long as
   // the program runs.
-  explicit SchedulerOptions(component::Program& program);
+  explicit SchedulerOptions(program::Program& program);
   SchedulerOptions(const SchedulerOptions&) = delete;
   SchedulerOptions& operator=(const SchedulerOptions&) = delete;
 
   // After the command line was read.
   const SchedulerConfiguration& configuration() const { return configuration_; }
+  // Of the configuration file.
+  const std::vector<std::string>& warnings() const { return warnings_; }
   const DebugFlags& debug() const { return debug_; }
   const MonitorOptions& monitor() const { return monitor_; }
   Duration flush_after() const { return flush_after_; }
@@ -29,18 +31,19 @@ class SchedulerOptions {
   void AddFlags();
   Status Check() const;
   StatusOr<bool> Load();
-  void ApplyFile(component::Program::Options& options) const;
+  void ApplyFile(program::Program::Options& options) const;
   void ApplyFlags();
   Status WriteConfiguration() const;
   bool IsSet(std::string_view flag) const { return program_.flags().IsSet(flag); }
 
-  component::Program& program_;
+  program::Program& program_;
   std::string config_file_;
   std::string write_config_to_;
   Duration flush_after_ = 5min;
   DebugFlags debug_;
   MonitorOptions monitor_;
   SchedulerConfiguration configuration_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace koord::scheduler

@@ -14,7 +14,7 @@
 namespace koord::scheduler::scheduler_options_test {
 namespace {
 
-using component::Program;
+using program::Program;
 using testing::HasSubstr;
 
 constexpr char kHead[] =
@@ -42,7 +42,7 @@ class SchedulerOptionsTest : public testing::Test {
   int Run(std::vector<std::string> arguments) {
     std::vector<const char*> argv{"koord-scheduler"};
     for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-    return program_.Run(static_cast<int>(argv.size()), argv.data(), [&](component::Environment&) {
+    return program_.Run(static_cast<int>(argv.size()), argv.data(), [&](program::Environment&) {
       made_ = true;
       return nullptr;
     });

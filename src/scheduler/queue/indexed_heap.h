@@ -33,7 +33,10 @@ class IndexedHeap {
     Rise(slots_.size() - 1, std::move(slot));
   }
 
-  void Replace(Slot slot) { Settle(places_[slot.id], std::move(slot)); }
+  void Replace(Slot slot) {
+    const size_t place = places_[slot.id];
+    Settle(place, std::move(slot));
+  }
 
   void Erase(uint32_t id) {
     const size_t place = places_[id];

@@ -28,6 +28,7 @@ std::string_view ToString(QueuePool pool);
 
 struct QueueEntry;
 struct Rejector;
+struct WaitGroup;
 
 // One plugin's word against one pod.
 struct Rejection {
@@ -47,8 +48,9 @@ struct Rejector {
   std::string name;
   RequeuePlugin* plugin = nullptr;  // null: any event may help
   std::bitset<kEventKinds> wants;
-  std::vector<Waiting> waiting;
-  size_t recorded = 0;  // pods that it rejected last and that were not tried since
+  std::vector<Waiting> waiting;    // by themselves
+  std::vector<WaitGroup*> groups;  // pods of one shape that wait together
+  size_t recorded = 0;             // pods that it rejected last and that were not tried since
 
   bool Wants(EventKind kind) const { return wants[static_cast<size_t>(kind)]; }
   bool MightCure(const kube::Pod& pod, const ClusterEvent& event) const {
@@ -78,6 +80,10 @@ struct QueueEntry {
   SteadyTime until{};         // in a backoff pool: its last second there
   SteadyTime since{};         // waiting for an event: from when, or since the last flush
   uint64_t log_position = 0;  // in flight: events from here on have been missed
+
+  WaitGroup* group = nullptr;  // waits for an event together with others of its shape
+  uint32_t group_place = 0;
+  WaitGroup* woken_of = nullptr;  // a group that hears what comes of its waking up
 
   // Its list: of those that wait for an event, or of those in flight. Oldest first.
   QueueEntry* before = nullptr;

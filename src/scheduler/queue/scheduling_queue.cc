@@ -46,6 +46,7 @@ SchedulingQueue::SchedulingQueue(EventLoop& loop, const QueueSortPlugin& sort,
                                  std::vector<QueueProfile> profiles, QueueOptions options)
     : loop_(loop),
       options_(std::move(options)),
+      sort_{&sort},
       start_(loop.clock().Steady()),
       index_(std::move(profiles)),
       log_(options_.max_logged_events),
@@ -102,7 +103,12 @@ void SchedulingQueue::UpdateKnown(QueueEntry& entry, std::shared_ptr<const kube:
       return error_backoff_.Replace(SlotOf(entry));
     case QueuePool::kUnschedulable:
     case QueuePool::kGated:
-      if (changed) Admit(entry, WakeOf(entry, event), ToString(event.kind));
+      if (changed) return Admit(entry, WakeOf(entry, event), ToString(event.kind));
+      // A node that it is promised looks different to it than to its like.
+      if (!entry.pod->status.nominated_node_name.empty() ||
+          event.pod_before->status.qos_class != entry.pod->status.qos_class) {
+        WaitAlone(entry);
+      }
       return;
     case QueuePool::kInFlight:
       if (entry.gone) Revive(entry);
@@ -134,6 +140,7 @@ void SchedulingQueue::Remove(QueueEntry& entry) {
     return;
   }
   Leave(entry);
+  Arrive(entry);
   ClearRejections(entry);
   entries_.Remove(entry);
 }
@@ -143,6 +150,55 @@ void SchedulingQueue::OnEvent(const ClusterEvent& event, const WakeFilter& filte
   for (QueueEntry* entry : index_.WokenBy(event, filter)) {
     Admit(*entry, std::exchange(entry->wake, Wake::kNo), ToString(event.kind));
   }
+  if (event.kind == EventKind::kForced) return WakeAll(filter, ToString(event.kind));
+  for (WaitGroup* group : groups_.WokenBy(event, filter, loop_.clock().Now())) {
+    WakeSome(*group, filter);
+  }
+}
+
+void SchedulingQueue::WakeAll(const WakeFilter& filter, std::string_view event) {
+  std::vector<QueueEntry*> woken;
+  for (QueueEntry* entry = waiting_.first(); entry != nullptr; entry = entry->after) {
+    if (entry->group != nullptr && filter.Admits(*entry)) woken.push_back(entry);
+  }
+  for (QueueEntry* entry : woken) Admit(*entry, Wake::kAfterBackoff, event);
+}
+
+void SchedulingQueue::WakeSome(WaitGroup& group, const WakeFilter& filter) {
+  struct Candidate {
+    SteadyTime until;  // of its backoff, if that is not over
+    QueueEntry* entry;
+  };
+  std::vector<Candidate> candidates;
+  for (QueueEntry* entry : group.members) {
+    if (filter.Admits(*entry)) {
+      candidates.push_back({BackoffUntil(*entry).value_or(SteadyTime::min()), entry});
+    }
+  }
+  if (candidates.empty()) {
+    group.may_fit = false;  // the next event asks again
+    return;
+  }
+  const auto sooner = [this](const Candidate& a, const Candidate& b) {
+    return a.until != b.until ? a.until < b.until : sort_(SlotOf(*a.entry), SlotOf(*b.entry));
+  };
+  size_t woken = std::min(group.next_batch, candidates.size());
+  std::partial_sort(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(woken),
+                    candidates.end(), sooner);
+  // A pod that a gate holds back says nothing about the others.
+  for (size_t i = 0; i < woken; ++i) {
+    QueueEntry& entry = *candidates[i].entry;
+    groups_.SetOut(entry, group);
+    Admit(entry, Wake::kAfterBackoff, group.event);
+    if (!entry.waits_for_event()) continue;
+    Arrive(entry);
+    woken = std::min(woken + 1, candidates.size());
+  }
+  group.next_batch *= 2;
+}
+
+void SchedulingQueue::Arrive(QueueEntry& entry) {
+  if (groups_.Arrive(entry)) TellReady();
 }
 
 void SchedulingQueue::Activate(std::span<const kube::ObjectKey> pods) {
@@ -162,15 +218,18 @@ void SchedulingQueue::Activate(std::span<const kube::ObjectKey> pods) {
 // ---- Attempts
 
 std::optional<QueuedPod> SchedulingQueue::Pop() {
+  while (WaitGroup* group = groups_.NextInRelay(loop_.clock().Now())) WakeSome(*group);
   if (!active_.empty()) return Start(*active_.top().entry);
   if (!backoff_.empty()) return Start(*backoff_.top().entry);
   starved_ = true;
   return std::nullopt;
 }
 
-std::optional<QueuedPod> SchedulingQueue::Take(std::string_view uid, const QueuedPod* like) {
+std::optional<QueuedPod> SchedulingQueue::Take(std::string_view uid, const QueuedPod* like,
+                                               std::string_view plugin) {
   QueueEntry* entry = Find(uid);
   if (entry == nullptr || entry->pool == QueuePool::kInFlight) return std::nullopt;
+  if (!ClosedGateBut(*entry, plugin).empty()) return std::nullopt;
   QueuedPod taken = Start(*entry);
   if (like == nullptr) return taken;
   entry->attempts = taken.attempts = like->attempts;
@@ -182,6 +241,7 @@ std::optional<QueuedPod> SchedulingQueue::Take(std::string_view uid, const Queue
 
 QueuedPod SchedulingQueue::Start(QueueEntry& entry) {
   Leave(entry);
+  Arrive(entry);
   ClearRejections(entry);
   entry.pool = QueuePool::kInFlight;
   log_.Enter(entry);
@@ -209,7 +269,11 @@ std::optional<QueuePool> SchedulingQueue::Return(std::string_view uid,
   Stamp(*entry);
   Record(*entry, failure);
   const Wake wake = entry->rejections.empty() ? Wake::kAfterBackoff : log_.Missed(*entry);
-  Admit(*entry, wake, kAttemptFailure);
+  if (wake == Wake::kNo) {
+    EnterUnschedulable(*entry, kAttemptFailure, failure.unfit ? &*failure.unfit : nullptr);
+  } else {
+    Admit(*entry, wake, kAttemptFailure);
+  }
   return entry->pool;
 }
 
@@ -279,9 +343,11 @@ void SchedulingQueue::EnterBackoff(QueueEntry& entry, SteadyTime until, std::str
   if (!failed) TellReady();
 }
 
-void SchedulingQueue::EnterUnschedulable(QueueEntry& entry, std::string_view event) {
+void SchedulingQueue::EnterUnschedulable(QueueEntry& entry, std::string_view event,
+                                         const Unfit* unfit) {
   Leave(entry);
   entry.pool = QueuePool::kUnschedulable;
+  if (unfit != nullptr) groups_.Join(entry, *unfit);
   WaitForEvent(entry);
   Count("unschedulable", event);
 }
@@ -298,9 +364,17 @@ void SchedulingQueue::EnterGated(QueueEntry& entry, Rejector& gate, std::string_
 
 void SchedulingQueue::WaitForEvent(QueueEntry& entry) {
   entry.since = now();
-  index_.Insert(entry);
+  if (entry.group == nullptr) index_.Insert(entry);
   waiting_.Append(entry);
   if (!flush_timer_.pending()) ArmFlushTimer();
+}
+
+void SchedulingQueue::WaitAlone(QueueEntry& entry) {
+  if (entry.group == nullptr) return;
+  // Its turn after an event might still have come.
+  if (entry.group->may_fit) return Admit(entry, Wake::kAfterBackoff, entry.group->event);
+  groups_.Leave(entry);
+  index_.Insert(entry);
 }
 
 void SchedulingQueue::Leave(QueueEntry& entry) {
@@ -314,7 +388,11 @@ void SchedulingQueue::Leave(QueueEntry& entry) {
     case QueuePool::kUnschedulable:
     case QueuePool::kGated:
       waiting_.Remove(entry);
-      index_.Remove(entry);
+      if (entry.group != nullptr) {
+        groups_.Leave(entry);
+      } else {
+        index_.Remove(entry);
+      }
       if (entry.pool == QueuePool::kGated) --gated_;
       entry.gate = {};
       return;
@@ -354,6 +432,19 @@ Rejector* SchedulingQueue::ClosedGate(QueueEntry& entry) {
   }
   entry.gating_plugin = closed;
   return closed == nullptr ? nullptr : &index_.RejectorOf(*entry.profile, closed->name());
+}
+
+std::string_view SchedulingQueue::HeldBy(std::string_view uid, std::string_view plugin) const {
+  const QueueEntry* entry = Find(uid);
+  return entry == nullptr ? "" : ClosedGateBut(*entry, plugin);
+}
+
+// Only looks: what the pod waits for stays as it is.
+std::string_view SchedulingQueue::ClosedGateBut(const QueueEntry& entry, std::string_view plugin) {
+  for (PreEnqueuePlugin* gate : entry.profile->plugins.pre_enqueue) {
+    if (gate->name() != plugin && !gate->PreEnqueue(*entry.pod).ok()) return gate->name();
+  }
+  return "";
 }
 
 bool SchedulingQueue::IsClosed(QueueEntry& entry, PreEnqueuePlugin& gate) {
@@ -463,12 +554,25 @@ size_t CountAhead(const Heap& heap, uint32_t id) {
       slots.begin(), slots.end(), [&](const auto& slot) { return heap.before()(slot, own); }));
 }
 
-// What may help against some rejections: the union, or anything.
-void DescribeWait(std::span<const Rejection> rejections, QueuePosition& position) {
+// Whoever must change their mind for a pod that waits for an event.
+std::vector<const Rejector*> AwaitedBy(const QueueEntry& entry) {
+  std::vector<const Rejector*> awaited;
+  if (entry.gate.by != nullptr) {
+    awaited.push_back(entry.gate.by);
+  } else if (entry.group != nullptr) {
+    for (const WaitGroup::Listening& each : entry.group->listens) awaited.push_back(each.to);
+  } else {
+    for (const Rejection& rejection : entry.rejections) awaited.push_back(rejection.by);
+  }
+  return awaited;
+}
+
+// What may help: the union, or anything.
+void DescribeWait(const QueueEntry& entry, QueuePosition& position) {
   std::bitset<kEventKinds> kinds;
-  for (const Rejection& rejection : rejections) {
-    position.waits_for_any_event |= rejection.by->plugin == nullptr;
-    kinds |= rejection.by->wants;
+  for (const Rejector* rejector : AwaitedBy(entry)) {
+    position.waits_for_any_event |= rejector->plugin == nullptr;
+    kinds |= rejector->wants;
   }
   if (position.waits_for_any_event) return;
   kinds[static_cast<size_t>(EventKind::kForced)] = false;
@@ -503,12 +607,12 @@ QueuePosition SchedulingQueue::DescribeEntry(const QueueEntry& entry) const {
       position.backoff_left = entry.until + 1s - now();
       break;
     case QueuePool::kUnschedulable:
-      DescribeWait(entry.rejections, position);
+      DescribeWait(entry, position);
       break;
     case QueuePool::kGated:
       position.gated_by = entry.gate.by->name;
       position.message = entry.gate_message;
-      DescribeWait({&entry.gate, 1}, position);
+      DescribeWait(entry, position);
       break;
     case QueuePool::kInFlight:
     case QueuePool::kNone:

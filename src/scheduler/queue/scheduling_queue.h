@@ -14,6 +14,7 @@
 #include "scheduler/queue/entry_table.h"
 #include "scheduler/queue/event_log.h"
 #include "scheduler/queue/indexed_heap.h"
+#include "scheduler/queue/wait_groups.h"
 #include "scheduler/queue/wait_index.h"
 
 namespace koord::scheduler {
@@ -45,6 +46,8 @@ struct AttemptFailure {
   };
   std::vector<RejectedBy> rejected_by = {};  // none: an internal error
   std::string message = {};
+  // Given if all pods of its shape would have failed like that.
+  std::optional<Unfit> unfit = {};
 };
 
 // Where a pod is and what it waits for, for people who ask.
@@ -69,8 +72,9 @@ struct QueuePosition {
 // A pod is `active` when it may be tried: the sort plugin says in which order. A pod that some
 // plugins rejected waits until an event that one of them cares about may have changed the answer,
 // then for the rest of its backoff; one that met an internal error waits for its backoff alone.
-// While nobody is active, rejected pods are taken before their backoff is over. Gates
-// (PreEnqueue) keep pods out of all this until they open.
+// While nobody is active, rejected pods are taken before their backoff is over. Pods of a shape
+// that fits nowhere wait as one: see WaitGroup. Gates (PreEnqueue) keep pods out of all this until
+// they open.
 //
 // Events that arrive while a pod is being tried or bound are remembered and count when it comes
 // back: none is lost. The net below, a flush of pods that wait for long, should never catch one;
@@ -114,8 +118,12 @@ class SchedulingQueue {
 
   std::optional<QueuedPod> Pop();
   // Takes a certain pod out of whatever pool it is in. With `like` it gets the timestamps and the
-  // attempt count of that pod. Nothing if it is not there or in flight.
-  std::optional<QueuedPod> Take(std::string_view uid, const QueuedPod* like = nullptr);
+  // attempt count of that pod. Nothing if it is not there or in flight, or if a gate holds it back
+  // that is not `plugin`'s own.
+  std::optional<QueuedPod> Take(std::string_view uid, const QueuedPod* like = nullptr,
+                                std::string_view plugin = "");
+  // The gate that does, now; "" if none does.
+  std::string_view HeldBy(std::string_view uid, std::string_view plugin = "") const;
 
   // The attempt failed. Where the pod went; nothing if it is gone.
   std::optional<QueuePool> Return(std::string_view uid, const AttemptFailure& failure);
@@ -168,9 +176,15 @@ class SchedulingQueue {
   void Admit(QueueEntry& entry, Wake wake, std::string_view event);
   void EnterActive(QueueEntry& entry, std::string_view event);
   void EnterBackoff(QueueEntry& entry, SteadyTime until, std::string_view event);
-  void EnterUnschedulable(QueueEntry& entry, std::string_view event);
+  void EnterUnschedulable(QueueEntry& entry, std::string_view event, const Unfit* unfit = nullptr);
   void EnterGated(QueueEntry& entry, Rejector& gate, std::string_view event);
   void WaitForEvent(QueueEntry& entry);
+  // From now on it does not wait together with its like.
+  void WaitAlone(QueueEntry& entry);
+  // Wakes the members of a group that are to be tried first.
+  void WakeSome(WaitGroup& group, const WakeFilter& filter = {});
+  void WakeAll(const WakeFilter& filter, std::string_view event);
+  void Arrive(QueueEntry& entry);
   void Leave(QueueEntry& entry);
   QueuedPod Start(QueueEntry& entry);
   QueueEntry* Find(std::string_view uid) const { return entries_.Find(EntryTable::Uid(uid)); }
@@ -178,6 +192,7 @@ class SchedulingQueue {
   void EndAttempt(QueueEntry& entry);
 
   Rejector* ClosedGate(QueueEntry& entry);
+  static std::string_view ClosedGateBut(const QueueEntry& entry, std::string_view plugin);
   bool IsClosed(QueueEntry& entry, PreEnqueuePlugin& gate);
   void Record(QueueEntry& entry, const AttemptFailure& failure);
   void ClearRejections(QueueEntry& entry);
@@ -201,10 +216,12 @@ class SchedulingQueue {
 
   EventLoop& loop_;
   QueueOptions options_;
+  const BySort sort_;
   SteadyTime start_;  // flushes are counted from here
 
   EntryTable entries_;
   WaitIndex index_;
+  WaitGroups groups_{index_};
   EventLog log_;
   IndexedHeap<Slot, BySort> active_;
   IndexedHeap<Slot, ByExpiry> backoff_;

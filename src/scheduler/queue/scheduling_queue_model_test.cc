@@ -346,7 +346,7 @@ class History {
     const auto name = AnyLive();
     if (!name.has_value()) return;
     auto pod = MakePod(*name, model_.pods[*name].priority);
-    pod->metadata.labels["version"] = fmt::format("{}", next_++);
+    pod->metadata.labels.Mutable()["version"] = fmt::format("{}", next_++);
     queue_->Update(pod);
     model_.Update(*name);
   }

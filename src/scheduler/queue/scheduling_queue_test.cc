@@ -165,8 +165,9 @@ TEST_F(SchedulingQueueTest, UpdatesOfPodsThatWait) {
     QueuePool expected;
   };
   const Case kCases[] = {
-      {"labels", [](kube::Pod& pod) { pod.metadata.labels["a"] = "b"; }, QueuePool::kBackoff},
-      {"tolerations", [](kube::Pod& pod) { pod.spec.tolerations.emplace_back(); },
+      {"labels", [](kube::Pod& pod) { pod.metadata.labels.Mutable()["a"] = "b"; },
+       QueuePool::kBackoff},
+      {"tolerations", [](kube::Pod& pod) { pod.spec.tolerations.Mutable().emplace_back(); },
        QueuePool::kBackoff},
       {"annotations", [](kube::Pod& pod) { pod.metadata.annotations["a"] = "b"; },
        QueuePool::kBackoff},
@@ -201,7 +202,7 @@ TEST_F(SchedulingQueueTest, AnUpdateThatOpensTheGateLetsThePodThrough) {
   Add("a");
   gate_a_.held = {};
   auto changed = MakePod("a");
-  changed->metadata.labels["ready"] = "yes";
+  changed->metadata.labels.Mutable()["ready"] = "yes";
   queue_->Update(changed);
   EXPECT_EQ(PoolOf("a"), QueuePool::kActive);
 }
@@ -210,7 +211,7 @@ TEST_F(SchedulingQueueTest, UpdatesOfPodsThatBackOffLeaveThemThere) {
   Add("a");
   Fail("a", InternalError());
   auto changed = MakePod("a");
-  changed->metadata.labels["a"] = "b";
+  changed->metadata.labels.Mutable()["a"] = "b";
   queue_->Update(changed);
   EXPECT_EQ(PoolOf("a"), QueuePool::kErrorBackoff);
   EXPECT_EQ(queue_->Take(Uid("a"))->pod, changed);
@@ -313,6 +314,19 @@ TEST_F(SchedulingQueueTest, ActivatedPodsSkipWhateverTheyWaitedFor) {
   EXPECT_EQ(ReturnFailed("flying", RejectedBy({"TaintToleration"})), QueuePool::kBackoff);
 }
 
+TEST_F(SchedulingQueueTest, APodThatAnotherGateHoldsIsNotTaken) {
+  gate_a_.held = {"gated"};
+  gate_b_.held = {"gated"};
+  Add("gated");
+  EXPECT_FALSE(queue_->Take(Uid("gated"), nullptr, gate_a_.name()).has_value());
+  EXPECT_EQ(queue_->HeldBy(Uid("gated"), gate_a_.name()), gate_b_.name());
+  EXPECT_EQ(PoolOf("gated"), QueuePool::kGated);
+  gate_b_.held = {};
+  EXPECT_EQ(queue_->HeldBy(Uid("gated"), gate_a_.name()), "");
+  EXPECT_FALSE(queue_->Take(Uid("gated")).has_value()) << "nobody's own gate";
+  EXPECT_TRUE(queue_->Take(Uid("gated"), nullptr, gate_a_.name()).has_value());
+}
+
 TEST_F(SchedulingQueueTest, APodCanBeTakenFromAnyPool) {
   gate_a_.held = {"gated"};
   for (const char* name : {"first", "active", "error", "unschedulable", "gated"}) Add(name);
@@ -322,7 +336,7 @@ TEST_F(SchedulingQueueTest, APodCanBeTakenFromAnyPool) {
   Fail("unschedulable", RejectedBy({"NodeResourcesFit"}));
   loop_.Advance(1s);
   for (const char* name : {"active", "error", "unschedulable", "gated"}) {
-    const auto taken = queue_->Take(Uid(name), &*first);
+    const auto taken = queue_->Take(Uid(name), &*first, gate_a_.name());
     ASSERT_TRUE(taken.has_value()) << name;
     EXPECT_EQ(taken->pod->metadata.name, name);
     EXPECT_EQ(taken->attempts, first->attempts) << name;

@@ -14,7 +14,7 @@ class SchedulingQueueTest : public ::testing::Test {
  protected:
   SchedulingQueueTest() { Rebuild({}); }
 
-  void Rebuild(QueueOptions options) {
+  void Rebuild(QueueOptions options, ShapeProbe* probe = nullptr) {
     options.on_incoming = [this](std::string_view pool, std::string_view event) {
       ++incoming_[fmt::format("{}/{}", pool, event)];
     };
@@ -24,6 +24,7 @@ class SchedulingQueueTest : public ::testing::Test {
          std::initializer_list<RequeuePlugin*>{&fit_, &taints_, &gate_a_cure_}) {
       profile.requeue[plugin->name()] = plugin;
     }
+    profile.probe = probe;
     queue_ = std::make_unique<SchedulingQueue>(
         loop_, sort_, std::vector<QueueProfile>{std::move(profile)}, std::move(options));
   }

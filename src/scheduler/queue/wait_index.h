@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/string_map.h"
+#include "scheduler/framework/shape_probe.h"
 #include "scheduler/queue/queue_entry.h"
 
 namespace koord::scheduler {
@@ -17,6 +18,8 @@ struct QueueProfile {
   std::vector<PreEnqueuePlugin*> pre_enqueue;
   // By plugin name. Rejections of a plugin that is not among them may be cured by any event.
   StringMap<RequeuePlugin*> requeue;
+  // Asked before pods of a shape that fits nowhere are woken; null: they are always worth trying.
+  ShapeProbe* probe = nullptr;
 };
 
 struct QueueProfileState {
@@ -29,8 +32,11 @@ struct WakeFilter {
   std::string except_uid;               // "": nobody is left out
   std::optional<int32_t> max_priority;  // only pods of at most this priority
 
+  bool AdmitsPriority(int32_t priority) const {
+    return !max_priority.has_value() || priority <= *max_priority;
+  }
   bool Admits(const QueueEntry& entry) const {
-    return (!max_priority.has_value() || entry.priority <= *max_priority) &&
+    return AdmitsPriority(entry.priority) &&
            (except_uid.empty() || entry.pod->metadata.uid != except_uid);
   }
 };

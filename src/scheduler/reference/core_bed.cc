@@ -5,11 +5,7 @@
 
 namespace koord::scheduler::reference {
 
-CoreBed::CoreBed()
-    : nominator_([](const kube::Pod&) { return true; },
-                 [this](std::string_view node) { nominated_.Set(node, nominator_.On(node)); }),
-      nominated_(ledger),
-      order_(ledger) {}
+CoreBed::CoreBed() : nominations_(ledger, [](const kube::Pod&) { return true; }), order_(ledger) {}
 
 StatusOr<std::unique_ptr<CoreBed>> CoreBed::Make(std::string_view configuration, uint64_t seed) {
   ASSIGN_OR_RETURN(LoadedConfiguration loaded, LoadConfiguration(configuration, "test"));
@@ -19,6 +15,7 @@ StatusOr<std::unique_ptr<CoreBed>> CoreBed::Make(std::string_view configuration,
   bed->profile = std::move(loaded.configuration.profiles.front());
   bed->plugins = std::move(expanded.profiles.front());
   const PluginContext context{.ledger = bed->ledger,
+                              .books = bed->books,
                               .objects = bed->objects,
                               .reasons = bed->reasons,
                               .loop = bed->loop,
@@ -27,7 +24,7 @@ StatusOr<std::unique_ptr<CoreBed>> CoreBed::Make(std::string_view configuration,
                               .profile = ""};
   ASSIGN_OR_RETURN(bed->lineup_, MakeLineup(bed->profile, bed->plugins, 0, context));
   // Few shapes are kept, so that some are forgotten.
-  bed->pipeline_ = std::make_unique<Pipeline>(bed->lineup_, bed->ledger, bed->nominated_,
+  bed->pipeline_ = std::make_unique<Pipeline>(bed->lineup_, bed->ledger, bed->nominations_.rows(),
                                               bed->order_, bed->random_, 6);
   return bed;
 }
@@ -68,6 +65,10 @@ RowVerdict CoreBed::CheckRow(PodQuery& query, const RowView& row) {
   return pipeline_->QueryFor(query.shared_shape()).Check(row, current_uid_, nullptr);
 }
 
+const RowNeeds* CoreBed::NeedsOf(PodQuery& query) {
+  return pipeline_->QueryFor(query.shared_shape()).Needs(current_uid_);
+}
+
 uint64_t CoreBed::RowsVersion(PodQuery& query) {
   return pipeline_->QueryFor(query.shared_shape()).RowsVersion();
 }
@@ -80,7 +81,7 @@ void CoreBed::Preempt(const Attempt&, const std::string& node, std::vector<PodPt
 }
 
 std::vector<CoreBed::PodPtr> CoreBed::NominatedTo(std::string_view node) {
-  const auto pods = nominator_.On(node);
+  const auto pods = nominations_.On(node);
   return {pods.begin(), pods.end()};
 }
 

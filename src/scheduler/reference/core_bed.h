@@ -12,10 +12,9 @@
 #include "scheduler/framework/cluster_objects.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/framework/plugin_lineup.h"
+#include "scheduler/nomination/nominations.h"
 #include "scheduler/pipeline/node_order.h"
-#include "scheduler/pipeline/nominated_rows.h"
 #include "scheduler/pipeline/pipeline.h"
-#include "scheduler/queue/nominator.h"
 
 namespace koord::scheduler::reference {
 
@@ -28,6 +27,7 @@ class CoreBed final : private SchedulerHandle {
 
   VirtualLoop loop;
   Ledger ledger;
+  Books books{ledger};
   ClusterObjects objects;
   Reasons reasons;
   Profile profile;
@@ -49,28 +49,30 @@ class CoreBed final : private SchedulerHandle {
   };
   Evictions PostFilter(const PodPtr& pod, const Diagnosis& diagnosis);
 
-  void Nominate(const PodPtr& pod, std::string_view node) { nominator_.Nominate(pod, node); }
+  void Nominate(const PodPtr& pod, std::string_view node) { nominations_.Nominate(pod, node); }
   std::string NominatedNodeOf(const kube::Pod& pod) override {
-    return std::string(nominator_.NodeOf(pod.metadata.uid));
+    return std::string(nominations_.NodeOf(pod.metadata.uid));
   }
 
  private:
   CoreBed();
 
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
+  const RowNeeds* NeedsOf(PodQuery& query) override;
   uint64_t RowsVersion(PodQuery& query) override;
   void Preempt(const Attempt& preemptor, const std::string& node, std::vector<PodPtr> victims,
                PreemptDone done) override;
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
   bool Allow(std::string_view, std::string_view) override { return false; }
-  bool Reject(std::string_view, std::string_view, std::string) override { return false; }
+  bool Reject(std::string_view, std::string_view, std::string, PromiseAfter) override {
+    return false;
+  }
   void Activate(const std::vector<kube::ObjectKey>&) override {}
   std::vector<PodPtr> NominatedTo(std::string_view node) override;
-  void ClearNomination(const kube::Pod& pod) override { nominator_.Remove(pod.metadata.uid); }
+  void ClearNomination(const kube::Pod& pod) override { nominations_.Revoke(pod); }
 
   Random random_{1};
-  Nominator nominator_;
-  NominatedRows nominated_;
+  Nominations nominations_;
   NodeOrder order_;
   PluginLineup lineup_;
   std::unique_ptr<Pipeline> pipeline_;

@@ -131,7 +131,7 @@ class Sequence {
     if (scored) Same("best total", decision.total, outcome.totals.at(*outcome.best.begin()));
     if (outcome.single || outcome.named) return;
     CompiledQuery& query = core_->QueryFor(pod);
-    for (NodeRow row = 0; row < nodes.rows(); ++row) {
+    for (NodeRow row{0}; row < nodes.rows(); ++row) {
       const auto total = outcome.totals.find(nodes.name(row));
       const bool feasible = nodes.IsLive(row) && total != outcome.totals.end();
       const int64_t found = query.best().At(row);
@@ -175,11 +175,13 @@ class Sequence {
   void CompareDiagnosis(const Diagnosis& diagnosis, const Outcome& outcome) {
     const NodeTable& nodes = core_->ledger.nodes();
     if (!outcome.pre_filter.ok()) return;
-    for (NodeRow row = 0; row < nodes.rows(); ++row) {
+    for (NodeRow row{0}; row < nodes.rows(); ++row) {
       if (!nodes.IsLive(row)) continue;
       const RowDiagnosis& found = diagnosis.rows[row];
       std::vector<std::string> reasons;
-      for (const ReasonId id : found.verdict.reasons) reasons.push_back(core_->reasons.TextOf(id));
+      for (const ReasonId id : found.verdict.reasons) {
+        core_->reasons.ForEachText(id, [&](std::string_view text) { reasons.emplace_back(text); });
+      }
       std::ranges::sort(reasons);
       const auto failure = outcome.failures.find(nodes.name(row));
       const std::string text =

@@ -270,7 +270,7 @@ class LoadAwareScheduling final : public Rule {
     }
     // The cluster as it is: nobody who is evicted uses less at once.
     for (const auto& [uid, pod] : view.cluster.pods) {
-      if (pod.spec().node_name != node.name()) continue;
+      if (pod.spec().node_name != node.name() || pod.is_reservation) continue;
       const Amounts estimate = Estimate(pod);
       const api::PodUsage* usage = UsageOf(metric, pod);
       const bool reported_as_prod = usage != nullptr && usage->priority == "koord-prod";

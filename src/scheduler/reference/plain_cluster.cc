@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "api/keys.h"
+#include "api/reservation_annotations.h"
 #include "kube/objects/pod_resources.h"
 
 namespace koord::scheduler::reference {
@@ -28,6 +30,20 @@ Amounts CountedAmounts(const kube::ResourceList& list) {
   return amounts;
 }
 
+namespace {
+
+bool IsReservation(const kube::Pod& pod) {
+  return pod.metadata.name == pod.metadata.uid &&
+         pod.metadata.annotations.contains(std::string(api::kAnnotationReservePod));
+}
+
+std::string ReservationOf(const kube::Pod& pod) {
+  const auto allocated = api::ReservationAllocatedOf(pod.metadata.annotations);
+  return allocated.ok() && *allocated ? (*allocated)->uid : "";
+}
+
+}  // namespace
+
 PlainPod PlainPodOf(std::shared_ptr<const kube::Pod> pod, bool assigned, WallTime seen_at) {
   const auto from = assigned ? kube::RequestsFrom::kSpecAndStatus : kube::RequestsFrom::kSpec;
   const kube::ResourceList non_zero = kube::NonZeroPodRequests(*pod, from);
@@ -37,6 +53,8 @@ PlainPod PlainPodOf(std::shared_ptr<const kube::Pod> pod, bool assigned, WallTim
                  .band = api::PriorityBandOf(*pod),
                  .non_zero_cpu = kube::AmountOf(non_zero, "cpu").MilliValue(),
                  .non_zero_memory = kube::AmountOf(non_zero, "memory").Value(),
+                 .is_reservation = IsReservation(*pod),
+                 .draws_from = assigned ? ReservationOf(*pod) : "",
                  .seen_at = seen_at};
   plain.pod = std::move(pod);
   return plain;
@@ -53,7 +71,7 @@ View::View(const PlainCluster& cluster) : cluster(cluster) {
   for (const auto& [name, node] : cluster.nodes) pods_on[name];
   for (const auto& [uid, pod] : cluster.pods) {
     const auto found = pods_on.find(pod.spec().node_name);
-    (found != pods_on.end() ? found->second : elsewhere).push_back(&pod);
+    if (found != pods_on.end()) found->second.push_back(&pod);
   }
 }
 

@@ -32,6 +32,8 @@ struct PlainPod {
   api::PriorityBand band = api::PriorityBand::kNone;
   int64_t non_zero_cpu = 0;  // with 100m and 200Mi for containers that say nothing
   int64_t non_zero_memory = 0;
+  bool is_reservation = false;  // it stands for one, with the pod's uid
+  std::string draws_from;       // uid of a reservation; "" for none
   WallTime seen_at{};  // when it was given its node, or its spec or conditions changed last
 
   const kube::ObjectMeta& meta() const { return pod->metadata; }
@@ -71,13 +73,13 @@ struct PlainCluster {
   WallTime now{};
 };
 
-// Who is where, as a filter is to see it: as it is, or with some pods gone or added.
+// Who is where, as a filter is to see it: as it is, or with some pods gone or added. Pods whose
+// node is gone count for nothing, as with kube-scheduler.
 struct View {
   explicit View(const PlainCluster& cluster);
 
   const PlainCluster& cluster;
   std::map<std::string, std::vector<const PlainPod*>, std::less<>> pods_on;  // every node
-  std::vector<const PlainPod*> elsewhere;                                    // their node is gone
 
   const std::vector<const PlainPod*>& PodsOn(const PlainNode& node) const {
     return pods_on.at(node.name());

@@ -27,7 +27,7 @@ kube::Taint RandomTaint(Random& random) {
 }
 
 void LabelNode(kube::Node& node, Random& random) {
-  kube::Labels& labels = node.metadata.labels.own();
+  kube::Labels& labels = node.metadata.labels.Mutable();
   if (random.Chance(0.93)) labels[kHostname] = node.metadata.name;
   if (random.Chance(0.02)) labels[kHostname] = "node-0";
   if (random.Chance(0.85)) labels[kZone] = TextOf(random, {"a", "b", "c"});
@@ -218,12 +218,13 @@ kube::Container RandomContainer(Random& random, const Flavor& flavor, int number
 
 void AddContainers(kube::Pod& pod, Random& random, const Flavor& flavor, bool batch) {
   kube::PodSpec& spec = pod.spec;
-  spec.containers.push_back(RandomContainer(random, flavor, 0, batch));
-  if (random.Chance(0.2)) spec.containers.push_back(RandomContainer(random, flavor, 1, batch));
+  spec.containers.Mutable().push_back(RandomContainer(random, flavor, 0, batch));
+  if (random.Chance(0.2))
+    spec.containers.Mutable().push_back(RandomContainer(random, flavor, 1, batch));
   while (random.Chance(0.15)) {
-    spec.init_containers.push_back(
+    spec.init_containers.Mutable().push_back(
         RandomContainer(random, flavor, 10 + static_cast<int>(spec.init_containers.size()), batch));
-    if (random.Chance(0.5)) spec.init_containers.back().restart_policy = "Always";
+    if (random.Chance(0.5)) spec.init_containers.Mutable().back().restart_policy = "Always";
   }
   if (random.Chance(0.05)) spec.overhead = {{"cpu", Milli(50)}, {"memory", Mi(10)}};
   if (random.Chance(0.05)) {
@@ -241,7 +242,7 @@ void SetOwner(kube::Pod& pod, Random& random) {
   kube::OwnerReference owner{
       .api_version = version, .kind = kind, .name = TextOf(random, {"web", "db"}), .uid = "u"};
   if (random.Chance(0.9)) owner.controller = true;
-  pod.metadata.owner_references.push_back(std::move(owner));
+  pod.metadata.owner_references.Mutable().push_back(std::move(owner));
 }
 
 void AnnotatePod(kube::Pod& pod, Random& random) {
@@ -317,8 +318,8 @@ kube::Node RandomNode(Random& random, const Flavor& flavor, std::string name) {
   LabelNode(node, random);
   AnnotateNode(node, random);
   node.spec.unschedulable = random.Chance(flavor.taints / 3);
-  while (random.Chance(flavor.taints)) node.spec.taints.push_back(RandomTaint(random));
-  kube::ResourceList& room = node.status.allocatable.own();
+  while (random.Chance(flavor.taints)) node.spec.taints.Mutable().push_back(RandomTaint(random));
+  kube::ResourceList& room = node.status.allocatable.Mutable();
   room["cpu"] = Milli(OneOf<int64_t>(random, {1000, 2000, 4000, 4000, 3300, 16000}));
   room["memory"] = Mi(OneOf<int64_t>(random, {1024, 4096, 4096, 3001, 8192}));
   room["pods"] = kube::Quantity(OneOf<int64_t>(random, {1, 5, 110, 110, 110, 110, 110, 110}));
@@ -369,21 +370,22 @@ kube::Pod RandomPod(Random& random, const Flavor& flavor, WallTime now) {
         OneOf<int64_t>(random, {0, 0, 10, 10, 100, 3500, 5500, 7500, 9000, 9500, -7}));
   }
   if (random.Chance(0.1)) {
-    pod.metadata.labels["koordinator.sh/qosClass"] =
+    pod.metadata.labels.Mutable()["koordinator.sh/qosClass"] =
         TextOf(random, {"LS", "LSR", "BE", "SYSTEM", "odd"});
   }
   if (random.Chance(0.06)) {
-    pod.metadata.labels["koordinator.sh/priority-class"] =
+    pod.metadata.labels.Mutable()["koordinator.sh/priority-class"] =
         TextOf(random, {"koord-prod", "koord-batch", "koord-mid", "koord-free", "odd"});
   }
   if (random.Chance(0.08)) pod.spec.preemption_policy = "Never";
   AddContainers(pod, random, flavor, pod.spec.priority == 5500 && random.Chance(0.8));
-  while (random.Chance(0.35)) pod.spec.tolerations.push_back(RandomToleration(random));
-  if (random.Chance(0.06)) pod.spec.node_selector["disk"] = TextOf(random, {"ssd", "hdd"});
-  if (random.Chance(0.05)) pod.spec.node_selector[kZone] = "a";
+  while (random.Chance(0.35)) pod.spec.tolerations.Mutable().push_back(RandomToleration(random));
+  if (random.Chance(0.06))
+    pod.spec.node_selector.Mutable()["disk"] = TextOf(random, {"ssd", "hdd"});
+  if (random.Chance(0.05)) pod.spec.node_selector.Mutable()[kZone] = "a";
   AddAffinities(pod, random, flavor);
   while (random.Chance(flavor.spread)) {
-    pod.spec.topology_spread_constraints.push_back(RandomConstraint(random));
+    pod.spec.topology_spread_constraints.Mutable().push_back(RandomConstraint(random));
   }
   if (random.Chance(0.4)) SetOwner(pod, random);
   if (random.Chance(flavor.volumes)) AddVolumes(pod, random);
@@ -410,7 +412,7 @@ void Settle(kube::Pod& pod, Random& random, WallTime now) {
     initialized.last_transition_time = ago(200);
   }
   if (random.Chance(0.1)) {
-    kube::ContainerStatus& status = pod.status.container_statuses.emplace_back();
+    kube::ContainerStatus& status = pod.status.container_statuses.Mutable().emplace_back();
     status.name = "c0";
     status.resources.emplace().requests = {
         {"cpu", Milli(OneOf<int64_t>(random, {100, 700, 1500}))}};
@@ -435,7 +437,7 @@ void Settle(kube::Pod& pod, Random& random, WallTime now) {
 kube::Namespace RandomNamespace(Random& random) {
   kube::Namespace ns;
   ns.metadata.name = TextOf(random, {"one", "two"});
-  if (random.Chance(0.7)) ns.metadata.labels["team"] = TextOf(random, {"red", "blue"});
+  if (random.Chance(0.7)) ns.metadata.labels.Mutable()["team"] = TextOf(random, {"red", "blue"});
   return ns;
 }
 

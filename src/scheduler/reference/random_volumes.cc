@@ -35,9 +35,11 @@ kube::PersistentVolume RandomVolume(Random& random) {
   kube::PersistentVolume volume;
   const uint64_t number = random.Below(kVolumes);
   volume.metadata.name = fmt::format("pv-{}", number);
-  if (random.Chance(0.3)) volume.metadata.labels[kZone] = TextOf(random, {"a", "a__b", "c"});
+  if (random.Chance(0.3))
+    volume.metadata.labels.Mutable()[kZone] = TextOf(random, {"a", "a__b", "c"});
   if (random.Chance(0.2)) {
-    volume.metadata.labels["topology.kubernetes.io/region"] = TextOf(random, {"east", "west"});
+    volume.metadata.labels.Mutable()["topology.kubernetes.io/region"] =
+        TextOf(random, {"east", "west"});
   }
   volume.spec.capacity = Storage(random);
   volume.spec.access_modes = {"ReadWriteOnce"};
@@ -154,7 +156,7 @@ void AddVolumes(kube::Pod& pod, Random& random) {
       volume.persistent_volume_claim =
           kube::PersistentVolumeClaimVolumeSource{fmt::format("claim-{}", random.Below(4)), false};
   }
-  pod.spec.volumes.push_back(std::move(volume));
+  pod.spec.volumes.Mutable().push_back(std::move(volume));
 }
 
 void SetRandomVolumeObject(ClusterObjects& objects, Random& random, WallTime now) {

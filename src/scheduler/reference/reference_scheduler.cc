@@ -275,7 +275,8 @@ ReferenceScheduler::DryRun ReferenceScheduler::TryNode(const View& view, const P
   DryRun run;
   Pods potential;
   for (const PlainPod* other : view.PodsOn(node)) {
-    if (other->priority() < pod.priority()) potential.push_back(other);
+    // What stands for a reservation is no pod that could be evicted.
+    if (other->priority() < pod.priority() && !other->is_reservation) potential.push_back(other);
   }
   if (potential.empty()) {
     run.verdict = Verdict::Unresolvable("No preemption victims found for incoming pod");

@@ -9,10 +9,33 @@
 namespace koord::scheduler::reference {
 namespace {
 
-int64_t Requested(const View& view, const PlainNode& node, std::string_view resource) {
+// The sum of what the pods of a node take of something; where they draw from a reservation there,
+// the larger of what is reserved and what they take. `is_reserved` says whether a reservation
+// reserves it at all.
+template <class AmountOfPod, class IsReserved>
+int64_t Charged(const View& view, const PlainNode& node, AmountOfPod amount,
+                IsReserved is_reserved) {
+  const auto& pods = view.PodsOn(node);
   int64_t sum = 0;
-  for (const PlainPod* pod : view.PodsOn(node)) sum += AmountOf(pod->requests, resource);
+  for (const PlainPod* pod : pods) {
+    const bool is_owner = std::ranges::any_of(pods, [&](const PlainPod* other) {
+      return other->is_reservation && !pod->is_reservation && other->meta().uid == pod->draws_from;
+    });
+    if (is_owner) continue;  // counted with its reservation
+    int64_t used = 0;
+    for (const PlainPod* other : pods) {
+      const bool draws =
+          pod->is_reservation && !other->is_reservation && other->draws_from == pod->meta().uid;
+      if (draws) used += amount(*other);
+    }
+    sum += is_reserved(*pod) ? std::max(amount(*pod), used) : amount(*pod) + used;
+  }
   return sum;
+}
+
+int64_t Requested(const View& view, const PlainNode& node, std::string_view resource) {
+  const auto amount = [&](const PlainPod& pod) { return AmountOf(pod.requests, resource); };
+  return Charged(view, node, amount, [&](const PlainPod& pod) { return amount(pod) > 0; });
 }
 
 int64_t NonZero(const PlainPod& pod, std::string_view resource) {
@@ -22,9 +45,14 @@ int64_t NonZero(const PlainPod& pod, std::string_view resource) {
 }
 
 int64_t NonZeroRequested(const View& view, const PlainNode& node, std::string_view resource) {
-  int64_t sum = 0;
-  for (const PlainPod* pod : view.PodsOn(node)) sum += NonZero(*pod, resource);
-  return sum;
+  return Charged(
+      view, node, [&](const PlainPod& pod) { return NonZero(pod, resource); },
+      [&](const PlainPod& pod) { return AmountOf(pod.requests, resource) > 0; });
+}
+
+int64_t PodCount(const View& view, const PlainNode& node) {
+  return Charged(
+      view, node, [](const PlainPod&) { return int64_t{1}; }, [](const PlainPod&) { return true; });
 }
 
 int64_t LeastAllocatedScore(int64_t used, int64_t allocatable) {
@@ -41,7 +69,7 @@ class NodeResourcesFit final : public Rule {
   Verdict FilterNode(const View& view, const PlainPod& pod, const PlainNode& node) const override {
     Verdict verdict;
     bool hopeless = false;
-    if (static_cast<int64_t>(view.PodsOn(node).size()) + 1 > node.allocatable_pods) {
+    if (PodCount(view, node) + 1 > node.allocatable_pods) {
       verdict.reasons.emplace_back("Too many pods");
     }
     const auto check = [&](const std::string& resource) {

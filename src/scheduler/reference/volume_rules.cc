@@ -56,7 +56,7 @@ class VolumeRestrictions final : public Rule {
           std::ranges::count(claim->spec.access_modes, "ReadWriteOncePod") == 0) {
         continue;
       }
-      bool used = UsedBy(view.elsewhere, wanted.key);
+      bool used = false;
       for (const auto& [name, others] : view.pods_on) used = used || UsedBy(others, wanted.key);
       if (!used) continue;
       return Verdict::Unschedulable(

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "api/keys.h"
+#include "api/reservation_annotations.h"
 #include "api/resources.h"
 #include "kube/resources.h"
 #include "kube/yaml.h"
+#include "model/transform/transform.h"
 #include "scheduler/reference/choose.h"
-#include "scheduler/transform/transform.h"
 
 namespace koord::scheduler::reference {
 namespace {
@@ -72,7 +74,7 @@ void World::SetNode() {
     const std::string name =
         std::exchange(node, *AnyOf(random_, cluster_.nodes)->second.node).metadata.name;
     node.metadata.name = name;
-    if (random_.Chance(0.9)) node.metadata.labels["kubernetes.io/hostname"] = name;
+    if (random_.Chance(0.9)) node.metadata.labels.Mutable()["kubernetes.io/hostname"] = name;
   }
   if (known != cluster_.nodes.end() && random_.Chance(0.7)) {  // only one thing changes
     kube::Node next = *known->second.node;
@@ -97,9 +99,17 @@ void World::SetNode() {
     }
     node = std::move(next);
   }
-  const auto transformed = Transform(Shared(std::move(node))).object;
+  const auto transformed = model::Transform(Shared(std::move(node))).object;
   core_.ledger.SetNode(transformed);
+  if (known == cluster_.nodes.end()) SeePodsOf(transformed->metadata.name);
   cluster_.nodes[transformed->metadata.name] = PlainNodeOf(transformed);
+}
+
+// Pods that came before their node, or stayed behind it, hold something there from now on.
+void World::SeePodsOf(const std::string& node) {
+  for (auto& [uid, pod] : cluster_.pods) {
+    if (pod.spec().node_name == node) pod.seen_at = cluster_.now;
+  }
 }
 
 void World::RemoveNode() {
@@ -144,8 +154,28 @@ void World::AddPod() {
   pod.metadata.name = fmt::format("pod-{}", next_pod_);
   pod.metadata.uid = fmt::format("uid-{}", next_pod_++);
   pod.spec.node_name = AnyNode();
-  Settle(pod, random_, cluster_.now);
+  if (random_.Chance(0.15)) {
+    pod.metadata.name = pod.metadata.uid;
+    pod.metadata.annotations[std::string(api::kAnnotationReservePod)] = "true";
+    pod.metadata.annotations[std::string(api::kAnnotationReservationName)] = "reservation";
+  } else {
+    Settle(pod, random_, cluster_.now);
+    if (random_.Chance(0.3)) DrawFromAny(pod);
+  }
   SetPod(std::move(pod));
+}
+
+// From a reservation on the same node, mostly.
+void World::DrawFromAny(kube::Pod& pod) {
+  std::vector<const PlainPod*> reservations;
+  for (const auto& [uid, other] : cluster_.pods) {
+    if (other.is_reservation) reservations.push_back(&other);
+  }
+  if (reservations.empty()) return;
+  const kube::Pod& reservation = *(*AnyOf(random_, reservations))->pod;
+  if (random_.Chance(0.8)) pod.spec.node_name = reservation.spec.node_name;
+  pod.metadata.annotations[std::string(api::kAnnotationReservationAllocated)] =
+      api::EncodeReservationAllocated({.name = "reservation", .uid = reservation.metadata.uid});
 }
 
 void World::DropPod(const std::string& uid) {

@@ -39,8 +39,10 @@ class World {
 
  private:
   void SetNode();
+  void SeePodsOf(const std::string& node);
   void RemoveNode();
   void AddPod();
+  void DrawFromAny(kube::Pod& pod);
   void RemovePod();
   void ChangePod();
   void SettleAssumed();

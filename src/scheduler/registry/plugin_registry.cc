@@ -51,6 +51,7 @@ std::set<ExtensionPoint> PointsOf() {
   serves(std::type_identity<PreEnqueuePlugin>{}, ExtensionPoint::kPreEnqueue);
   serves(std::type_identity<QueueSortPlugin>{}, ExtensionPoint::kQueueSort);
   serves(std::type_identity<PreFilterPlugin>{}, ExtensionPoint::kPreFilter);
+  serves(std::type_identity<AdmitPlugin>{}, ExtensionPoint::kPreFilter);
   serves(std::type_identity<FilterPlugin>{}, ExtensionPoint::kFilter);
   serves(std::type_identity<PostFilterPlugin>{}, ExtensionPoint::kPostFilter);
   serves(std::type_identity<ScorePlugin>{}, ExtensionPoint::kPreScore);
@@ -135,6 +136,12 @@ class Lineup {
       }
     }
   }
+  // No profile names this point: whoever is in it may have a say.
+  void FillNextPod() {
+    for (const auto& each : made_.plugins) {
+      if (auto* plugin = dynamic_cast<NextPodPlugin*>(each.get())) made_.next_pod.push_back(plugin);
+    }
+  }
   PluginLineup& made() { return made_; }
 
  private:
@@ -182,19 +189,19 @@ StatusOr<PluginLineup> MakeLineup(const Profile& profile, const ProfilePlugins& 
   made.queue_sort = sorts.front();
   lineup.Fill(ExtensionPoint::kPreEnqueue, made.pre_enqueue);
   lineup.Fill(ExtensionPoint::kPreFilter, made.pre_filter);
+  lineup.Fill(ExtensionPoint::kPreFilter, made.admit);
   lineup.Fill(ExtensionPoint::kPreFilter, made.prefer_nodes);
   lineup.Fill(ExtensionPoint::kFilter, made.filter);
   lineup.Fill(ExtensionPoint::kFilter, made.filter_transformers);
   lineup.Fill(ExtensionPoint::kPostFilter, made.post_filter);
+  lineup.Fill(ExtensionPoint::kPostFilter, made.after_post_filter);
   lineup.FillScorers();
   lineup.Fill(ExtensionPoint::kReserve, made.reserve);
   lineup.Fill(ExtensionPoint::kPermit, made.permit);
   lineup.Fill(ExtensionPoint::kPreBind, made.pre_bind);
   lineup.Fill(ExtensionPoint::kBind, made.bind);
   lineup.Fill(ExtensionPoint::kPostBind, made.post_bind);
-  made.patches_pods = std::ranges::any_of(made.pre_bind, [](const PreBindPlugin* plugin) {
-    return plugin->name() == DefaultPreBind::kName;
-  });
+  lineup.FillNextPod();
   made.percentage_of_nodes_to_score =
       profile.percentage_of_nodes_to_score.value_or(percentage_of_nodes_to_score);
   return std::move(made);

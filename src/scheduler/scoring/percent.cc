@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "base/hot.h"
 #include "scheduler/scoring/to_double.h"
@@ -15,32 +14,42 @@ namespace {
 constexpr int64_t kExactInDouble = int64_t{1} << 46;
 constexpr int64_t kExactInFloat = int64_t{1} << 17;
 
-// The bits of all divisors together are returned: what is not below kExactInDouble was not exact.
-template <Share kShare>
-[[gnu::always_inline]] inline int64_t PercentLoop(const int64_t* allocatable, const int64_t* used,
-                                                  int64_t more, size_t n, int32_t* percents) {
+// 100 * part / have, truncated, of numbers below kExactInDouble and parts of at most the whole.
+[[gnu::always_inline]] inline int32_t WholePercent(int64_t part, int64_t have) {
+  return static_cast<int32_t>(ToDouble(part > 0 ? part : 0) * 100 / ToDouble(have > 0 ? have : 1));
+}
+
+// The bits of all together. Looked at before the divisions and not among them: what is too large
+// for ToDouble becomes nonsense, be it infinite or not a number, and must not be cast.
+KOORD_HOT int64_t BitsOf(const int64_t* amounts, size_t n) {
   int64_t bits = 0;
+  for (size_t i = 0; i < n; ++i) bits |= amounts[i];
+  return bits;
+}
+
+bool AreExact(int64_t bits) { return bits >= 0 && bits < kExactInDouble; }
+
+template <Share kShare>
+[[gnu::always_inline]] inline void PercentLoop(const int64_t* allocatable, const int64_t* used,
+                                               int64_t more, size_t n, int32_t* percents) {
   for (size_t i = 0; i < n; ++i) {
     const int64_t have = allocatable[i];
     const int64_t use = used[i] + more;
     const int64_t part = kShare == Share::kFree ? have - use : use < have ? use : have;
-    const double quotient = ToDouble(part > 0 ? part : 0) * 100 / ToDouble(have > 0 ? have : 1);
     // Where there is nothing the quotient is 0. Not a choice between the two: what might raise a
     // signal, as casts do, is not done for some lanes only.
-    percents[i] = static_cast<int32_t>(quotient) + (have > 0 ? 0 : kNoPercent);
-    bits |= have;
+    percents[i] = WholePercent(part, have) + (have > 0 ? 0 : kNoPercent);
   }
-  return bits;
 }
 
-KOORD_HOT int64_t FreePercents(const int64_t* allocatable, const int64_t* used, int64_t more,
-                               size_t n, int32_t* percents) {
-  return PercentLoop<Share::kFree>(allocatable, used, more, n, percents);
+KOORD_HOT void FreePercents(const int64_t* allocatable, const int64_t* used, int64_t more, size_t n,
+                            int32_t* percents) {
+  PercentLoop<Share::kFree>(allocatable, used, more, n, percents);
 }
 
-KOORD_HOT int64_t UsedPercents(const int64_t* allocatable, const int64_t* used, int64_t more,
-                               size_t n, int32_t* percents) {
-  return PercentLoop<Share::kUsed>(allocatable, used, more, n, percents);
+KOORD_HOT void UsedPercents(const int64_t* allocatable, const int64_t* used, int64_t more, size_t n,
+                            int32_t* percents) {
+  PercentLoop<Share::kUsed>(allocatable, used, more, n, percents);
 }
 
 void PercentsOfLargeNumbers(const ShareTerm& term, RowRange rows, int32_t* percents) {
@@ -73,53 +82,70 @@ KOORD_HOT void DivideLoop(const int32_t* sums, const int32_t* weights, int64_t i
   }
 }
 
-// Both resources of a pair at once, the usual case: if every row has both, and if dividing by their
-// weights is multiplying by a power of two. Returns the bits of all divisors together (see
-// PercentLoop); negative where a row lacks one of them.
+// trunc(100 * part / allocatable) for whole parts, without dividing; what is negative counts 0.
+//
+// 100 * part / allocatable is a whole number or at least 1/allocatable away from the next one. Half
+// of that more is never one, and below AmountColumns::kLimit farther from it than the product is
+// off in its last bits.
+[[gnu::always_inline]] inline double WholePercentOf(double part, double percent_per_unit) {
+  constexpr double kHalfOfTheLeast = 0.005;
+  // Added and taken away again it leaves the nearest whole number, in a way that compiles to
+  // vectors.
+  constexpr double kToWhole = 0x1.8p52;
+  const double percent = (part + kHalfOfTheLeast) * percent_per_unit;
+  const double whole = (percent - 0.5 + kToWhole) - kToWhole;
+  return whole > 0 ? whole : 0;
+}
+
+// Both resources of a pair at once, the usual case, where every row has both.
 template <Share kShare>
-[[gnu::always_inline]] inline int64_t PairLoop(const ShareTerm& a, const ShareTerm& b, size_t begin,
-                                               size_t n, int64_t* scores) {
-  const int64_t* have_a = a.allocatable + begin;
-  const int64_t* have_b = b.allocatable + begin;
-  const int64_t* used_a = a.used + begin;
-  const int64_t* used_b = b.used + begin;
+[[gnu::always_inline]] inline void PairLoop(const ShareTerm& a, const ShareTerm& b, size_t begin,
+                                            size_t n, int64_t* scores) {
+  const double* have_a = a.amounts->allocatable() + begin;
+  const double* have_b = b.amounts->allocatable() + begin;
+  const double* used_a = a.amounts->used() + begin;
+  const double* used_b = b.amounts->used() + begin;
+  const double* percent_a = a.amounts->percent_per_unit() + begin;
+  const double* percent_b = b.amounts->percent_per_unit() + begin;
+  const auto more_a = static_cast<double>(a.more);
+  const auto more_b = static_cast<double>(b.more);
   const auto weight_a = static_cast<double>(a.weight);
   const auto weight_b = static_cast<double>(b.weight);
   const double share_of_one = 1 / (weight_a + weight_b);
-  const auto percent = [](int64_t have, int64_t use) __attribute__((always_inline)) {
-    const int64_t part = kShare == Share::kFree ? have - use : use < have ? use : have;
-    return static_cast<double>(
-        static_cast<int32_t>(ToDouble(part > 0 ? part : 0) * 100 / ToDouble(have > 0 ? have : 1)));
+  const auto part_of = [](double have, double use) __attribute__((always_inline)) {
+    return kShare == Share::kFree ? have - use : use < have ? use : have;
   };
-  int64_t bits = 0;
   for (size_t i = 0; i < n; ++i) {
-    const double sum = percent(have_a[i], used_a[i] + a.more) * weight_a +
-                       percent(have_b[i], used_b[i] + b.more) * weight_b;
-    scores[i] = static_cast<int32_t>(sum * share_of_one);
-    bits |= have_a[i] | have_b[i] | (have_a[i] - 1) | (have_b[i] - 1);
+    const double whole_a = WholePercentOf(part_of(have_a[i], used_a[i] + more_a), percent_a[i]);
+    const double whole_b = WholePercentOf(part_of(have_b[i], used_b[i] + more_b), percent_b[i]);
+    const double sum = whole_a * weight_a + whole_b * weight_b;
+    scores[i] = static_cast<int32_t>((sum + 0.5) * share_of_one);  // as above: truncated
   }
-  return bits;
 }
 
-KOORD_HOT int64_t FreePairs(const ShareTerm& a, const ShareTerm& b, size_t begin, size_t n,
-                            int64_t* scores) {
-  return PairLoop<Share::kFree>(a, b, begin, n, scores);
+KOORD_HOT void FreePairs(const ShareTerm& a, const ShareTerm& b, size_t begin, size_t n,
+                         int64_t* scores) {
+  PairLoop<Share::kFree>(a, b, begin, n, scores);
 }
 
-KOORD_HOT int64_t UsedPairs(const ShareTerm& a, const ShareTerm& b, size_t begin, size_t n,
-                            int64_t* scores) {
-  return PairLoop<Share::kUsed>(a, b, begin, n, scores);
+KOORD_HOT void UsedPairs(const ShareTerm& a, const ShareTerm& b, size_t begin, size_t n,
+                         int64_t* scores) {
+  PairLoop<Share::kUsed>(a, b, begin, n, scores);
 }
 
 // False if the block must be done in the general way.
 bool ScorePairs(std::span<const ShareTerm> terms, RowRange block, int64_t* scores) {
+  const auto is_quick = [&](const ShareTerm& term) {
+    return term.weight > 0 && term.more >= 0 && term.amounts != nullptr &&
+           !term.amounts->HasOdd(block);
+  };
   if (terms.size() != 2 || terms[0].share != terms[1].share ||
-      !std::has_single_bit(static_cast<uint64_t>(terms[0].weight + terms[1].weight))) {
+      !std::ranges::all_of(terms, is_quick)) {
     return false;
   }
   auto* const pass = terms[0].share == Share::kFree ? FreePairs : UsedPairs;
-  const int64_t bits = pass(terms[0], terms[1], block.begin, block.size(), scores);
-  return bits >= 0 && bits < kExactInDouble;
+  pass(terms[0], terms[1], block.begin, block.size(), scores);
+  return true;
 }
 
 // Weights beyond what configurations may say.
@@ -130,7 +156,7 @@ void WeightedPercentsOfLargeWeights(std::span<const ShareTerm> terms, Absent abs
     __int128 weights = 0;
     for (const ShareTerm& term : terms) {
       int32_t percent = 0;
-      Percents(term, {row, row + 1}, &percent);
+      Percents(term, RowRange::Only(row), &percent);
       if (percent == kNoPercent && absent == Absent::kLeftOut) continue;
       sum += static_cast<__int128>(std::max(percent, 0)) * term.weight;
       weights += term.weight;
@@ -139,18 +165,49 @@ void WeightedPercentsOfLargeWeights(std::span<const ShareTerm> terms, Absent abs
   }
 }
 
+// Apart, since compilers may be told to clear arrays on the stack: for one row of a pair that would
+// be most of the work.
+[[gnu::noinline]] void ScoreAny(std::span<const ShareTerm> terms, Absent absent, int64_t if_none,
+                                RowRange block, int64_t* scores) {
+  std::array<int32_t, kScoreBlock> percents, sums, weights;
+  const size_t n = block.size();
+  std::fill_n(sums.begin(), n, 0);
+  std::fill_n(weights.begin(), n, 0);
+  for (const ShareTerm& term : terms) {
+    Percents(term, block, percents.data());
+    const auto weight = static_cast<int32_t>(term.weight);
+    Accumulate(percents.data(), weight, absent == Absent::kLeftOut ? 0 : weight, n, sums.data(),
+               weights.data());
+  }
+  Means(sums.data(), weights.data(), if_none, n, scores);
+}
+
 }  // namespace
 
-const int64_t* UsedForScoring(const NodeTable& nodes, ResourceId id) {
-  if (id == kCpuId) return nodes.non_zero_cpu();
-  return id == kMemoryId ? nodes.non_zero_memory() : nodes.requested(id);
+ShareTerm TermOf(const NodeTable& nodes, ResourceId id, int64_t more, Share share, int64_t weight) {
+  return {.allocatable = nodes.allocatable(id),
+          .used = nodes.non_zero_requested(id),
+          .amounts = nodes.amounts(id),
+          .more = more,
+          .share = share,
+          .weight = weight};
+}
+
+void OneRowTerms::Add(int64_t allocatable, int64_t used, int64_t more, Share share,
+                      int64_t weight) {
+  const Amounts& amounts = amounts_.emplace_back(Amounts{allocatable, used});
+  terms_.push_back({.allocatable = &amounts.allocatable,
+                    .used = &amounts.used,
+                    .more = more,
+                    .share = share,
+                    .weight = weight});
 }
 
 void Percents(const ShareTerm& term, RowRange rows, int32_t* percents) {
+  const int64_t* const have = term.allocatable + rows.begin;
+  if (!AreExact(BitsOf(have, rows.size()))) return PercentsOfLargeNumbers(term, rows, percents);
   auto* const pass = term.share == Share::kFree ? FreePercents : UsedPercents;
-  const int64_t bits =
-      pass(term.allocatable + rows.begin, term.used + rows.begin, term.more, rows.size(), percents);
-  if (bits < 0 || bits >= kExactInDouble) PercentsOfLargeNumbers(term, rows, percents);
+  pass(have, term.used + rows.begin, term.more, rows.size(), percents);
 }
 
 void Means(const int32_t* sums, const int32_t* weights, int64_t if_none, size_t n, int64_t* means) {
@@ -165,19 +222,11 @@ void WeightedPercents(std::span<const ShareTerm> terms, Absent absent, int64_t i
     WeightedPercentsOfLargeWeights(terms, absent, if_none, rows, scores);
     return;
   }
-  std::array<int32_t, kScoreBlock> percents, sums, weights;
   ForEachBlock(rows, [&](RowRange block) {
-    if (ScorePairs(terms, block, scores + (block.begin - rows.begin))) return;
-    const size_t n = block.size();
-    std::fill_n(sums.begin(), n, 0);
-    std::fill_n(weights.begin(), n, 0);
-    for (const ShareTerm& term : terms) {
-      Percents(term, block, percents.data());
-      const auto weight = static_cast<int32_t>(term.weight);
-      Accumulate(percents.data(), weight, absent == Absent::kLeftOut ? 0 : weight, n, sums.data(),
-                 weights.data());
+    int64_t* const block_scores = scores + (block.begin - rows.begin);
+    if (!ScorePairs(terms, block, block_scores)) {
+      ScoreAny(terms, absent, if_none, block, block_scores);
     }
-    Means(sums.data(), weights.data(), if_none, n, scores + (block.begin - rows.begin));
   });
 }
 

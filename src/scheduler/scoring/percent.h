@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "scheduler/cluster/node_table.h"
 
@@ -17,16 +18,33 @@ enum class Share : uint8_t {
 
 // One resource of every node, and what a pod would add to its use.
 struct ShareTerm {
-  const int64_t* allocatable;  // by row
-  const int64_t* used;         // by row
-  int64_t more = 0;            // the pod's
+  const int64_t* allocatable;              // by row
+  const int64_t* used;                     // by row
+  const AmountColumns* amounts = nullptr;  // the same, if there
+  int64_t more = 0;                        // the pod's
   Share share = Share::kFree;
   int64_t weight = 1;  // not negative
 };
 
-// What scores count as used: what pods request, with 100m of cpu and 200Mi of memory for containers
-// that do not say.
-const int64_t* UsedForScoring(const NodeTable& nodes, ResourceId id);
+ShareTerm TermOf(const NodeTable& nodes, ResourceId id, int64_t more, Share share, int64_t weight);
+
+// The same of one node that is to be looked at as it would be: terms about row 0, from amounts that
+// are kept here.
+class OneRowTerms {
+ public:
+  explicit OneRowTerms(size_t most) { amounts_.reserve(most); }
+  void Add(int64_t allocatable, int64_t used, int64_t more, Share share, int64_t weight);
+  std::span<const ShareTerm> terms() const { return terms_; }
+  static RowRange row() { return RowRange::First(1); }
+
+ private:
+  struct Amounts {
+    int64_t allocatable;
+    int64_t used;
+  };
+  std::vector<Amounts> amounts_;  // stay where they are: `most` at the most
+  std::vector<ShareTerm> terms_;
+};
 
 // Of a node that does not have the resource.
 inline constexpr int32_t kNoPercent = -1;
@@ -49,12 +67,12 @@ void WeightedPercents(std::span<const ShareTerm> terms, Absent absent, int64_t i
 void Means(const int32_t* sums, const int32_t* weights, int64_t if_none, size_t n, int64_t* means);
 
 // Rows that a pass handles together, so that what is in between stays in the nearest cache.
-inline constexpr NodeRow kScoreBlock = 512;
+inline constexpr uint32_t kScoreBlock = 512;
 
 template <class F>
 void ForEachBlock(RowRange rows, F f) {
   for (NodeRow begin = rows.begin; begin < rows.end; begin += kScoreBlock) {
-    const NodeRow end = rows.end - begin > kScoreBlock ? begin + kScoreBlock : rows.end;
+    const NodeRow end(rows.end - begin > kScoreBlock ? begin + kScoreBlock : rows.end);
     f(RowRange{begin, end});
   }
 }

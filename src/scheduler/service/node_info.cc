@@ -11,15 +11,14 @@ namespace json = kube::json;
 using kube::Json;
 
 // An amount of each resource, under the names that the scheduler's users know from Go.
-template <class AmountOfId>
-Json Amounts(const ResourceNames& names, int64_t pods, AmountOfId amount) {
+Json Amounts(const ResourceNames& names, int64_t pods, const ResourceAmounts& amounts) {
   json::object scalars;
-  for (ResourceId id = kFirstScalarId; id < names.size(); ++id) {
-    if (const int64_t value = amount(id); value != 0) scalars[names.NameOf(id)] = value;
+  for (const auto& [id, amount] : amounts) {
+    if (id >= kFirstScalarId && amount != 0) scalars[names.NameOf(id)] = amount;
   }
-  return json::object{{"MilliCPU", amount(kCpuId)},
-                      {"Memory", amount(kMemoryId)},
-                      {"EphemeralStorage", amount(kEphemeralStorageId)},
+  return json::object{{"MilliCPU", AmountOf(amounts, kCpuId)},
+                      {"Memory", AmountOf(amounts, kMemoryId)},
+                      {"EphemeralStorage", AmountOf(amounts, kEphemeralStorageId)},
                       {"AllowedPodNumber", pods},
                       {"ScalarResources", std::move(scalars)}};
 }
@@ -78,7 +77,7 @@ Json ImageStates(const NodeTable& nodes, NodeRow row) {
   for (const kube::ContainerImage& image : nodes.node(row).status.images) {
     for (const std::string& name : image.names) images.emplace(name, State{image.size_bytes, {}});
   }
-  for (NodeRow other = 0; !images.empty() && other < nodes.rows(); ++other) {
+  for (NodeRow other{0}; !images.empty() && other < nodes.rows(); ++other) {
     if (!nodes.IsLive(other)) continue;
     for (const kube::ContainerImage& image : nodes.node(other).status.images) {
       for (const std::string& name : image.names) {
@@ -102,13 +101,12 @@ Json ImageStates(const NodeTable& nodes, NodeRow row) {
 Json DescribeNode(const Ledger& ledger, NodeRow row) {
   const NodeTable& nodes = ledger.nodes();
   const ResourceNames& names = ledger.resources();
-  const auto allocatable = [&](ResourceId id) { return nodes.allocatable(id)[row]; };
-  const auto requested = [&](ResourceId id) { return nodes.requested(id)[row]; };
-  const auto non_zero = [&](ResourceId id) {
-    return id == kCpuId      ? nodes.non_zero_cpu()[row]
-           : id == kMemoryId ? nodes.non_zero_memory()[row]
-                             : int64_t{0};
-  };
+  ResourceAmounts requested;  // also of what the node does not have
+  for (const PodInfo* pod : nodes.pods(row)) AddTo(requested, pod->requests());
+  const ResourceAmounts non_zero{{kCpuId, nodes.non_zero_cpu()[row]},
+                                 {kMemoryId, nodes.non_zero_memory()[row]}};
+  ResourceAmounts remaining = nodes.offers(row);
+  AddTo(remaining, requested, -1);
   const int64_t pods = nodes.allocatable_pods()[row];
   PodLists lists = CollectPods(nodes, row);
   return json::object{
@@ -119,9 +117,8 @@ Json DescribeNode(const Ledger& ledger, NodeRow row) {
       {"usedPorts", std::move(lists.used_ports)},
       {"requested", Amounts(names, 0, requested)},
       {"nonZeroRequested", Amounts(names, 0, non_zero)},
-      {"remaining", Amounts(names, pods - nodes.pod_counts()[row],
-                            [&](ResourceId id) { return allocatable(id) - requested(id); })},
-      {"allocatable", Amounts(names, pods, allocatable)},
+      {"remaining", Amounts(names, pods - nodes.pod_counts()[row], remaining)},
+      {"allocatable", Amounts(names, pods, nodes.offers(row))},
       {"imageStates", ImageStates(nodes, row)},
       {"pvcRefCounts", std::move(lists.claims)},
       {"generation", nodes.log_end()}};

@@ -66,7 +66,7 @@ std::string ResourceMetrics(const Scheduler& scheduler) {
   Writer writer;
   scheduler.ForEachPending([&](const kube::Pod& pod) { writer.Add(pod); });
   const NodeTable& nodes = scheduler.ledger().nodes();
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     for (const PodInfo* info : nodes.pods(row)) {
       if (!info->assumed) writer.Add(*info->pod);
     }

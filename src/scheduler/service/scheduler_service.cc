@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/strings.h"
-#include "component/router.h"
+#include "program/router.h"
 #include "scheduler/explain/explain.h"
 #include "scheduler/framework/service_plugin.h"
 #include "scheduler/service/node_info.h"
@@ -14,10 +14,10 @@
 namespace koord::scheduler {
 namespace {
 
-using component::JsonResponse;
-using component::RouteRequest;
-using component::TextResponse;
 using kube::HttpResponse;
+using program::JsonResponse;
+using program::RouteRequest;
+using program::TextResponse;
 
 constexpr std::string_view kBase = "/apis/v1";
 
@@ -27,7 +27,7 @@ HttpResponse MessageResponse(int status, std::string message) {
 
 class Routes {
  public:
-  Routes(component::ComponentApi& api, const ServiceContext& context)
+  Routes(program::ComponentApi& api, const ServiceContext& context)
       : api_(api), context_(context) {}
 
   void Add() {
@@ -48,7 +48,7 @@ class Routes {
 
  private:
   // The leader's answer.
-  void AddGet(const std::string& path, component::Router::Answer answer) {
+  void AddGet(const std::string& path, program::Router::Answer answer) {
     api_.AddRoute("GET", std::string(kBase) + path,
                   [context = context_, answer = std::move(answer)](const RouteRequest& request) {
                     if (!context.initialized()) {
@@ -63,7 +63,7 @@ class Routes {
                   });
   }
 
-  static HttpResponse Services(const component::ComponentApi& api) {
+  static HttpResponse Services(const program::ComponentApi& api) {
     kube::json::object services;
     for (const auto& [method, patterns] : api.router().Patterns()) {
       kube::json::array paths;
@@ -138,13 +138,13 @@ class Routes {
     });
   }
 
-  component::ComponentApi& api_;
+  program::ComponentApi& api_;
   const ServiceContext& context_;
 };
 
 }  // namespace
 
-void AddSchedulerRoutes(component::ComponentApi& api, const ServiceContext& context) {
+void AddSchedulerRoutes(program::ComponentApi& api, const ServiceContext& context) {
   Routes(api, context).Add();
 }
 

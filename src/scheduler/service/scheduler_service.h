@@ -1,10 +1,10 @@
 #pragma once
 #include <functional>
 
-#include "component/component_api.h"
+#include "program/component_api.h"
 #include "scheduler/core/scheduler.h"
-#include "scheduler/debug/debug_log.h"
 #include "scheduler/explain/decision_log.h"
+#include "scheduler/service/debug_log.h"
 
 namespace koord::scheduler {
 
@@ -26,6 +26,6 @@ struct ServiceContext {
 //   /metrics/resources                       what pods ask for; empty unless it leads
 //   /debug/flags/{s,f,d,db}                  debug flags
 // Below /apis/v1 only the leader answers, once it knows the whole cluster.
-void AddSchedulerRoutes(component::ComponentApi& api, const ServiceContext& context);
+void AddSchedulerRoutes(program::ComponentApi& api, const ServiceContext& context);
 
 }  // namespace koord::scheduler

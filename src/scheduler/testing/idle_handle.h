@@ -20,7 +20,9 @@ class IdleHandle : public SchedulerHandle {
   void Preempt(const Attempt&, const std::string&, std::vector<PodPtr>, PreemptDone) override {}
   void ForEachWaiting(const std::function<void(const Attempt&)>&) override {}
   bool Allow(std::string_view, std::string_view) override { return false; }
-  bool Reject(std::string_view, std::string_view, std::string) override { return false; }
+  bool Reject(std::string_view, std::string_view, std::string, PromiseAfter) override {
+    return false;
+  }
   void Activate(const std::vector<kube::ObjectKey>&) override {}
   std::vector<PodPtr> NominatedTo(std::string_view) override { return {}; }
   void ClearNomination(const kube::Pod&) override {}

@@ -30,7 +30,7 @@ std::shared_ptr<const kube::Pod> PodOf(std::string_view yaml) {
 
 std::shared_ptr<const kube::Node> NodeOf(std::string_view yaml) {
   kube::Node node = *FromYaml<kube::Node>(yaml);
-  node.status.allocatable.try_emplace(std::string(kube::kPodCount), kube::Quantity(110));
+  node.status.allocatable.Mutable().try_emplace(std::string(kube::kPodCount), kube::Quantity(110));
   return std::make_shared<const kube::Node>(std::move(node));
 }
 
@@ -65,13 +65,17 @@ std::string PluginBed::Check(FilterPlugin& plugin, const PodQuery& query, std::s
   const RowVerdict verdict = plugin.Check(query, {*row, delta});
   if (delta == nullptr) {
     uint8_t keep = 1;
-    plugin.Filter(query, {*row, *row + 1}, &keep);
+    plugin.Filter(query, RowRange::Only(*row), &keep);
     EXPECT_EQ(keep == 1, verdict.ok()) << plugin.name() << ": Filter and Check differ on " << node;
   }
   if (verdict.ok()) return "";
   std::string text = fmt::format("{}: ", ToString(verdict.code));
-  for (size_t i = 0; i < verdict.reasons.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + reasons.TextOf(verdict.reasons[i]);
+  std::string_view between;
+  for (const ReasonId reason : verdict.reasons) {
+    reasons.ForEachText(reason, [&](std::string_view each) {
+      text += fmt::format("{}{}", between, each);
+      between = ", ";
+    });
   }
   return text;
 }
@@ -84,7 +88,7 @@ std::vector<int64_t> PluginBed::RawScores(ScorePlugin& plugin, PodQuery& query) 
   EXPECT_TRUE(verdict.ok()) << verdict.Message();
   plugin.Score(query, nodes.all(), scores.data());
   std::vector<int64_t> live;
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     if (nodes.IsLive(row)) live.push_back(scores[row]);
   }
   return live;

@@ -32,10 +32,12 @@ class PluginBed {
 
   VirtualLoop loop;
   Ledger ledger;
+  Books books{ledger};
   ClusterObjects objects;
   Reasons reasons;
   Random random{1};
   PluginContext context{.ledger = ledger,
+                        .books = books,
                         .objects = objects,
                         .reasons = reasons,
                         .loop = loop,

@@ -22,7 +22,7 @@ class PluginBench {
   void Filter(benchmark::State& state, FilterPlugin& plugin, std::string_view pod_yaml) {
     Fill();
     const auto query = bed.Query(plugin, pod_yaml);
-    const RowRange rows{0, static_cast<NodeRow>(state.range(0))};
+    const RowRange rows = RowRange::First(static_cast<size_t>(state.range(0)));
     std::vector<uint8_t> keep(kBenchNodes, 1);
     for (auto _ : state) {
       plugin.Filter(*query, rows, keep.data());
@@ -34,7 +34,7 @@ class PluginBench {
   void Score(benchmark::State& state, ScorePlugin& plugin, std::string_view pod_yaml) {
     Fill();
     const auto query = bed.Query(plugin, pod_yaml);
-    const RowRange rows{0, static_cast<NodeRow>(state.range(0))};
+    const RowRange rows = RowRange::First(static_cast<size_t>(state.range(0)));
     std::vector<int64_t> scores(kBenchNodes);
     plugin.PreScore(*query, {bed.ledger.nodes().live(), bed.ledger.nodes().rows()});
     for (auto _ : state) {
@@ -48,7 +48,7 @@ class PluginBench {
     Fill();
     const auto query = bed.Query(plugin, pod_yaml);
     std::vector<int64_t> raw(kBenchNodes);
-    plugin.Score(*query, {0, kBenchNodes}, raw.data());
+    plugin.Score(*query, RowRange::First(kBenchNodes), raw.data());
     const ScoreRange range{0, std::ranges::max(raw)};
     std::vector<int64_t> scores = raw;
     for (auto _ : state) {

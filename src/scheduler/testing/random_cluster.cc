@@ -71,7 +71,7 @@ kube::NodeSelectorTerm RandomTerm(Random& random) {
 }
 
 void SetRandomAffinity(Random& random, kube::PodSpec& pod) {
-  if (random.Chance(0.3)) pod.node_selector["zone"] = OneOf(random, kZones);
+  if (random.Chance(0.3)) pod.node_selector.Mutable()["zone"] = OneOf(random, kZones);
   if (random.Chance(0.4)) return;
   kube::NodeAffinity affinity;
   if (random.Chance(0.6)) {
@@ -116,9 +116,9 @@ std::shared_ptr<const kube::Node> RandomNode(Random& random, int number) {
   const int64_t cores = Between(random, 1, 64);
   node.metadata.labels = {{"kubernetes.io/hostname", node.metadata.name},
                           {"cores", std::to_string(cores)}};
-  if (random.Chance(0.9)) node.metadata.labels["zone"] = OneOf(random, kZones);
-  if (random.Chance(0.3)) node.metadata.labels["disk"] = "ssd";
-  kube::ResourceList& room = node.status.allocatable.own();
+  if (random.Chance(0.9)) node.metadata.labels.Mutable()["zone"] = OneOf(random, kZones);
+  if (random.Chance(0.3)) node.metadata.labels.Mutable()["disk"] = "ssd";
+  kube::ResourceList& room = node.status.allocatable.Mutable();
   room = {{std::string(kube::kCpu), kube::Quantity(cores)},
           {std::string(kube::kMemory), kube::Quantity(cores * Between(random, 1000, 5000) * kMi)},
           {std::string(kube::kPodCount), kube::Quantity(Between(random, 5, 110))}};
@@ -127,7 +127,7 @@ std::shared_ptr<const kube::Node> RandomNode(Random& random, int number) {
     room[std::string(kube::kEphemeralStorage)] = kube::Quantity(100'000 * kMi);
   }
   node.spec.unschedulable = random.Chance(0.05);
-  while (random.Chance(0.3)) node.spec.taints.push_back(RandomTaint(random));
+  while (random.Chance(0.3)) node.spec.taints.Mutable().push_back(RandomTaint(random));
   for (int image = 0; image < 10; ++image) {
     if (!random.Chance(0.3)) continue;
     node.status.images.push_back(
@@ -141,10 +141,10 @@ std::shared_ptr<const kube::Pod> RandomPod(Random& random, int number) {
   pod.metadata.ns = "default";
   pod.metadata.name = pod.metadata.uid = fmt::format("pod-{}", number);
   for (int64_t n = Between(random, 1, 2); n > 0; --n) {
-    pod.spec.containers.push_back(RandomContainer(random));
+    pod.spec.containers.Mutable().push_back(RandomContainer(random));
   }
-  if (random.Chance(0.2)) pod.spec.init_containers.push_back(RandomContainer(random));
-  while (random.Chance(0.5)) pod.spec.tolerations.push_back(RandomToleration(random));
+  if (random.Chance(0.2)) pod.spec.init_containers.Mutable().push_back(RandomContainer(random));
+  while (random.Chance(0.5)) pod.spec.tolerations.Mutable().push_back(RandomToleration(random));
   SetRandomAffinity(random, pod.spec);
   return std::make_shared<const kube::Pod>(std::move(pod));
 }
@@ -168,10 +168,10 @@ void ExpectFilterAgreesWithCheck(FilterPlugin& plugin, const PodQuery& query) {
   const NodeTable& nodes = query.nodes();
   std::vector<uint8_t> keep(nodes.live(), nodes.live() + nodes.rows());
   plugin.Filter(query, nodes.all(), keep.data());
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     if (!nodes.IsLive(row)) continue;
     uint8_t alone = 1;
-    plugin.Filter(query, {row, row + 1}, &alone);
+    plugin.Filter(query, RowRange::Only(row), &alone);
     const bool ok = plugin.Check(query, {row, nullptr}).ok();
     ASSERT_EQ(keep[row] == 1, ok) << plugin.name() << " on " << nodes.name(row);
     ASSERT_EQ(alone == 1, ok) << plugin.name() << " on " << nodes.name(row) << " alone";
@@ -182,11 +182,34 @@ void ExpectScoresOfSingleRowsAgree(ScorePlugin& plugin, const PodQuery& query) {
   const NodeTable& nodes = query.nodes();
   std::vector<int64_t> scores(nodes.rows());
   plugin.Score(query, nodes.all(), scores.data());
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     if (!nodes.IsLive(row)) continue;
     int64_t alone = -1;
-    plugin.Score(query, {row, row + 1}, &alone);
+    plugin.Score(query, RowRange::Only(row), &alone);
     ASSERT_EQ(alone, scores[row]) << plugin.name() << " on " << nodes.name(row);
+  }
+}
+
+void ExpectScoreRowAgreesWithScore(ScorePlugin& plugin, const PodQuery& query, PluginBed& bed,
+                                   Random& random) {
+  const NodeTable& nodes = query.nodes();
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
+    if (!nodes.IsLive(row)) continue;
+    RowDelta delta;
+    std::vector<std::string> gone;
+    for (const PodInfo* pod : nodes.pods(row)) {
+      if (random.Chance(0.5)) continue;
+      delta.removed.push_back(pod);
+      gone.push_back(pod->uid());
+    }
+    const int64_t as_if = plugin.ScoreRow(query, {row, &delta});
+    const auto savepoint = bed.ledger.Mark();
+    for (const std::string& uid : gone) bed.ledger.RemovePod(uid);
+    int64_t really = -1;
+    plugin.Score(query, RowRange::Only(row), &really);
+    bed.ledger.RollBack(savepoint);
+    ASSERT_EQ(as_if, really) << plugin.name() << " on " << nodes.name(row) << " without "
+                             << gone.size() << " pods";
   }
 }
 

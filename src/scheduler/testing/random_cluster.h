@@ -19,5 +19,8 @@ void FillCluster(PluginBed& bed, Random& random, int nodes, int pods_per_node);
 void ExpectFilterAgreesWithCheck(FilterPlugin& plugin, const PodQuery& query);
 // Fails the test unless the scores of all rows at once are those of each row alone.
 void ExpectScoresOfSingleRowsAgree(ScorePlugin& plugin, const PodQuery& query);
+// Fails the test unless a row without some of its pods is scored as it is once these are gone.
+void ExpectScoreRowAgreesWithScore(ScorePlugin& plugin, const PodQuery& query, PluginBed& bed,
+                                   Random& random);
 
 }  // namespace koord::scheduler

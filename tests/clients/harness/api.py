@@ -13,7 +13,7 @@ import yaml
 
 from .check import Failure
 
-REQUEST_TIMEOUT_S = 60
+REQUEST_TIMEOUT_S = 300
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -30,6 +30,7 @@ KINDS = {
     "ServiceAccount": ("v1", "serviceaccounts", True),
     "Event": ("v1", "events", True),
     "ResourceQuota": ("v1", "resourcequotas", True),
+    "LimitRange": ("v1", "limitranges", True),
     "PersistentVolume": ("v1", "persistentvolumes", False),
     "PersistentVolumeClaim": ("v1", "persistentvolumeclaims", True),
     "Deployment": ("apps/v1", "deployments", True),

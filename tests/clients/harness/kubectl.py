@@ -11,7 +11,7 @@ import time
 
 from .check import Failure, contains_lines, differences, lines_match, text_difference, text_pattern
 
-CALL_DEADLINE_S = 120
+CALL_DEADLINE_S = 600
 
 
 class Kubectl:

@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import ssl
 import threading
 import time
 
@@ -16,9 +17,19 @@ def free_port():
 
 def ask(port, path, method="GET", body=None):
     """(status, text), or (0, "") if nobody answers."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    return _ask(http.client.HTTPConnection("127.0.0.1", port, timeout=120), path, method, body, {})
+
+
+def ask_securely(port, path, token, method="GET", body=None):
+    """The same with HTTPS and a bearer token. The program's certificate is of its own making."""
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=120,
+                                             context=ssl._create_unverified_context())
+    return _ask(connection, path, method, body, {"Authorization": f"Bearer {token}"})
+
+
+def _ask(connection, path, method, body, headers):
     try:
-        connection.request(method, path, body)
+        connection.request(method, path, body, headers)
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
     except OSError:

@@ -11,7 +11,7 @@ from .check import Failure
 from .context import Context
 from .suite import leftovers
 
-REMOVAL_DEADLINE_S = 180
+REMOVAL_DEADLINE_S = 600
 
 
 @dataclasses.dataclass

@@ -12,7 +12,7 @@ from .check import Failure
 from .kubelet import Kubelet
 from .webhook import WebhookServer
 
-ESTABLISH_DEADLINE_S = 60
+ESTABLISH_DEADLINE_S = 300
 KOORDINATOR_CRDS = pathlib.Path(__file__).resolve().parents[3] / "deploy" / "crds"
 
 

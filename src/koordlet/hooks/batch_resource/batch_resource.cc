@@ -24,13 +24,16 @@ Limit LimitOf(const kube::ResourceRequirements& resources, std::string_view name
   return amount > 0 ? Limit::Of(amount) : Limit::Unlimited();
 }
 
-int64_t TotalRequest(const BatchRequirements& members) {
-  int64_t milli = 0;
+MilliCpu BatchCpu(const kube::ResourceList& list) {
+  return MilliCpu(PositiveAmount(list, api::kBatchCpu, kMaxMilli));
+}
+
+MilliCpu TotalRequest(const BatchRequirements& members) {
+  MilliCpu total;
   for (const auto& [name, resources] : members) {
-    milli =
-        BoundedSum(milli, PositiveAmount(resources.requests, api::kBatchCpu, kMaxMilli), kMaxMilli);
+    total = std::min(total + BatchCpu(resources.requests), MilliCpu(kMaxMilli));
   }
-  return milli;
+  return total;
 }
 
 Limit TotalLimit(const BatchRequirements& members, std::string_view name, int64_t most) {
@@ -57,9 +60,9 @@ bool BatchResource::OnStateChange() {
   return changed;
 }
 
-Limit BatchResource::QuotaOf(Limit milli) const {
+Limit BatchResource::BatchQuota(Limit milli) const {
   if (suppresses_by_quota_ || milli.unlimited()) return Limit::Unlimited();
-  return ratio_.Normalize(QuotaOfMilli(milli.value()));
+  return ratio_.Normalize(QuotaOf(MilliCpu(milli.value())));
 }
 
 namespace {
@@ -67,7 +70,7 @@ namespace {
 // What the kubelet gives those who ask it for nothing.
 template <class Result>
 Status LeaveToKubelet(Result& result) {
-  result.shares = SharesOfMilli(0);
+  result.shares = SharesOf(MilliCpu());
   result.quota = result.memory = Limit::Unlimited();
   return absl::OkStatus();
 }
@@ -77,8 +80,8 @@ Status LeaveToKubelet(Result& result) {
 Status BatchResource::OnPod(HookStage, const HookPod& pod, PodResult& result) {
   if (pod.qos() != api::QosClass::kBe || pod.batch.empty()) return absl::OkStatus();
   if (env_.options.is_restoring) return LeaveToKubelet(result);
-  result.shares = SharesOfMilli(TotalRequest(pod.batch));
-  result.quota = QuotaOf(TotalLimit(pod.batch, api::kBatchCpu, kMaxMilli));
+  result.shares = SharesOf(TotalRequest(pod.batch));
+  result.quota = BatchQuota(TotalLimit(pod.batch, api::kBatchCpu, kMaxMilli));
   result.memory = TotalLimit(pod.batch, api::kBatchMemory, kMaxBytes);
   return absl::OkStatus();
 }
@@ -88,8 +91,8 @@ Status BatchResource::OnContainer(HookStage, const HookContainer& container,
   if (container.pod->qos() != api::QosClass::kBe || !container.batch) return absl::OkStatus();
   if (env_.options.is_restoring) return LeaveToKubelet(result);
   const kube::ResourceRequirements& own = *container.batch;
-  result.shares = SharesOfMilli(PositiveAmount(own.requests, api::kBatchCpu, kMaxMilli));
-  result.quota = QuotaOf(LimitOf(own, api::kBatchCpu, kMaxMilli));
+  result.shares = SharesOf(BatchCpu(own.requests));
+  result.quota = BatchQuota(LimitOf(own, api::kBatchCpu, kMaxMilli));
   result.memory = LimitOf(own, api::kBatchMemory, kMaxBytes);
   return absl::OkStatus();
 }

@@ -26,7 +26,7 @@ class BatchResource final : public HookPlugin {
   bool OnStateChange() override;
 
  private:
-  Limit QuotaOf(Limit milli) const;
+  Limit BatchQuota(Limit milli) const;
 
   const HookEnv& env_;
   NormalizationRatio ratio_;

@@ -129,16 +129,16 @@ Status CoreSched::SwitchOn() {
     return SetSwitch(env_, name(), kCoreSchedSwitch, true);
   }
   if (FeatureText(env_.host) != kFeatureOff) return absl::OkStatus();
-  env_.footprint.Hold(kFeatureSetting, name(), "0");
+  env_.undo.Hold(kFeatureSetting, name(), "0");
   return env_.host.sys().Write(kSchedFeatures, kFeatureOn);
 }
 
 void CoreSched::PutBackSwitches() {
   PutBackSwitch(env_, name(), kCoreSchedSwitch);
   PutBackSwitch(env_, name(), kGroupIdentitySwitch);
-  env_.footprint.Release(kFeatureSetting, name(), [this](const std::string&) {
+  env_.undo.Release(kFeatureSetting, name(), [this](const std::string&) {
     const Status written = env_.host.sys().Write(kSchedFeatures, kFeatureOff);
-    if (!written.ok()) env_.problems.Report("node", name(), written);
+    if (!written.ok()) env_.problems.Report({.object = "node", .kind = name()}, written);
     return written.ok();
   });
 }
@@ -150,7 +150,8 @@ void CoreSched::Count(const HookContainer& container, const CookieBook::Change& 
         .Increment();
   }
   if (!change.status.ok()) {
-    env_.problems.Report(container.pod->key() + '/' + container.name, name(), change.status);
+    env_.problems.Report({.object = container.pod->key() + '/' + container.name, .kind = name()},
+                         change.status);
   } else if (change.cookie != 0) {
     const HookPod& pod = *container.pod;
     cookies_
@@ -193,7 +194,7 @@ void CoreSched::OnPass(std::span<const ReconciledPod> pods) {
   if (!rule_->is_enabled && book_.empty()) return PutBackSwitches();
   if (rule_->is_enabled) {
     const Status status = SwitchOn();
-    if (!status.ok()) return env_.problems.Report("node", name(), status);
+    if (!status.ok()) return env_.problems.Report({.object = "node", .kind = name()}, status);
   }
   for (const ReconciledPod& pod : pods) {
     if (pod.pod.label_qos == QosClass::kSystem) continue;

@@ -45,7 +45,7 @@ Status CpuNormalization::OnContainer(HookStage, const HookContainer& container,
 std::vector<Update> CpuNormalization::LowQuotas(std::span<const ReconciledPod> pods,
                                                 bool of_containers) const {
   std::vector<Update> updates;
-  const auto check = [&](const HookPod& pod, std::string_view container, const std::string& dir,
+  const auto check = [&](const HookPod& pod, std::string_view container, const CgroupDir& dir,
                          const std::optional<Limit>& original) {
     if (!original || !IsNormalized(pod)) return;
     const auto now = env_.host.cgroups().ReadCpuQuota(dir);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "api/extended_resources.h"
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 
 namespace koord::koordlet::hooks {
 namespace {
@@ -29,11 +29,11 @@ bool HasCpu(const api::NumaNodeResource& resources) {
          kube::AmountOf(resources.resources, api::kBatchCpu).Sign() > 0;
 }
 
-std::vector<int32_t> CpusIn(const Pools& pools) {
-  std::vector<int32_t> all;
+CpuSet CpusIn(const Pools& pools) {
+  CpuSet all;
   for (const api::CpuSharedPool& pool : pools) {
-    const auto cpus = ParseCpuList(pool.cpuset);
-    if (cpus.ok()) all.insert(all.end(), cpus->begin(), cpus->end());
+    const auto cpus = CpuSet::Parse(pool.cpuset);
+    if (cpus.ok()) all |= *cpus;
   }
   return all;
 }
@@ -106,7 +106,7 @@ std::optional<std::string> CpusetAllocator::CpusOfKubelet(const HookPod& pod) co
   }
   const auto info = env_.host.ReadCpuInfo();
   if (!info.ok()) return std::nullopt;
-  return FormatCpuList(info->cpus());
+  return info->topology.cpus().ToString();
 }
 
 // None: whatever is set stays. Empty: nothing shall be set.
@@ -116,7 +116,7 @@ std::optional<std::string> CpusetAllocator::CpusOf(const HookPod& pod) const {
   if (env_.options.is_restoring) return CpusOfKubelet(pod);
   if (auto cpus = CpusOfNumaNodes(pod)) return cpus;
   if (pod.label_qos == QosClass::kSystem && !topology_->system_qos_cpus.empty()) {
-    return FormatCpuList(topology_->system_qos_cpus);
+    return topology_->system_qos_cpus.ToString();
   }
   if (pod.label_qos == QosClass::kLs) return AllCpusOf(topology_->ls_pools);
   if (pod.kube_qos == kube::PodQos::kBestEffort) return "";

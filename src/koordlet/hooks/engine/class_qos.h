@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string_view>
 
 #include "api/node_slo.h"
@@ -12,6 +13,11 @@ namespace koord::koordlet::hooks {
 std::string_view CpuPolicyOf(const api::NodeSloSpec& slo);
 // "tc" where nothing is said.
 std::string_view NetworkPolicyOf(const api::NodeSloSpec& slo);
+
+// A percentage of the node's bandwidth, which is not more than all of it (see api/setting_rules.h).
+inline int64_t ShareOfBandwidth(int64_t total, int64_t percent) {
+  return total / 100 * percent + total % 100 * percent / 100;
+}
 
 // Null where NodeSLO says nothing about the class. LSE pods use LSR's.
 const api::ResourceQos* ClassQosOf(const api::NodeSloSpec& slo, api::QosClass qos);

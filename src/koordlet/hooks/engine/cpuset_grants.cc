@@ -3,32 +3,22 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 
 namespace koord::koordlet::hooks {
-namespace {
-
-bool MayHaveCpus(api::QosClass label, kube::PodQos kube_qos) {
-  if (label == api::QosClass::kNone) return kube_qos == kube::PodQos::kGuaranteed;
-  return label == api::QosClass::kLse || label == api::QosClass::kLsr;
-}
-
-}  // namespace
-
 void CpusetGrants::Update(const NodeState& state) {
   pods_ = state.pods();
   owner_of_cpu_.clear();
-  kept_.clear();
+  kept_.Clear();
+  binds_all_pods_ = false;
   if (const auto& topology = state.topology(); topology != nullptr) {
-    for (const int32_t cpu : topology->KeptCpus()) {
-      if (cpu < 0) continue;
-      if (kept_.size() <= static_cast<size_t>(cpu)) kept_.resize(cpu + 1);
-      kept_[cpu] = true;
-    }
+    binds_all_pods_ = topology->binds_all_pods;
+    kept_ = topology->KeptCpus();
   }
   std::vector<const NodePod*> candidates;
   for (const NodePod& pod : *pods_) {
-    if (pod.is_active && !pod.cpuset.empty() && MayHaveCpus(pod.raw_qos, pod.kube_qos)) {
+    if (pod.is_active && !pod.cpuset.empty() &&
+        MayHaveCpus(pod.raw_qos, pod.kube_qos, binds_all_pods_)) {
       candidates.push_back(&pod);
     }
   }
@@ -40,22 +30,16 @@ void CpusetGrants::Update(const NodeState& state) {
 
 void CpusetGrants::Claim(const NodePod& pod) {
   const bool is_free = std::ranges::all_of(
-      pod.cpuset, [this](int32_t cpu) { return !IsKept(cpu) && OwnerOf(cpu) == nullptr; });
+      pod.cpuset, [this](int32_t cpu) { return !kept_.Contains(cpu) && OwnerOf(cpu) == nullptr; });
   if (!is_free) return;
   for (const int32_t cpu : pod.cpuset) {
-    if (cpu < 0) continue;
     if (owner_of_cpu_.size() <= static_cast<size_t>(cpu)) owner_of_cpu_.resize(cpu + 1);
     owner_of_cpu_[cpu] = &pod;
   }
 }
 
-bool CpusetGrants::IsKept(int32_t cpu) const {
-  return cpu >= 0 && static_cast<size_t>(cpu) < kept_.size() && kept_[cpu];
-}
-
 const NodePod* CpusetGrants::OwnerOf(int32_t cpu) const {
-  if (cpu < 0 || static_cast<size_t>(cpu) >= owner_of_cpu_.size()) return nullptr;
-  return owner_of_cpu_[cpu];
+  return static_cast<size_t>(cpu) < owner_of_cpu_.size() ? owner_of_cpu_[cpu] : nullptr;
 }
 
 StatusOr<std::optional<std::string>> CpusetGrants::CpusetOf(const HookPod& pod) const {
@@ -64,19 +48,20 @@ StatusOr<std::optional<std::string>> CpusetGrants::CpusetOf(const HookPod& pod) 
     return std::optional<std::string>();
   }
   const std::string& text = (*pod.resource_status)->cpuset;
-  ASSIGN_OR_RETURN(const std::vector<int32_t> cpus, ParseCpuList(text));
-  if (cpus.empty()) return InvalidArgument("resource-status names no CPU: {}", text);
-  if (!trust_pod_authors_) RETURN_IF_ERROR(Check(pod, cpus));
+  const StatusOr<CpuSet> cpus = CpuSet::Parse(text);
+  if (!cpus.ok()) return InvalidArgument("resource-status: cpuset: {}", Message(cpus.status()));
+  if (cpus->empty()) return InvalidArgument("resource-status: cpuset names no CPU: {}", text);
+  if (!trust_pod_authors_) RETURN_IF_ERROR(Check(pod, *cpus));
   return std::optional(text);
 }
 
-Status CpusetGrants::Check(const HookPod& pod, const std::vector<int32_t>& cpus) const {
-  if (!MayHaveCpus(pod.label_qos, pod.kube_qos)) {
+Status CpusetGrants::Check(const HookPod& pod, const CpuSet& cpus) const {
+  if (!MayHaveCpus(pod.label_qos, pod.kube_qos, binds_all_pods_)) {
     return FailedPrecondition(
         "resource-status names CPUs, which only LSE, LSR and guaranteed pods may have");
   }
   for (const int32_t cpu : cpus) {
-    if (IsKept(cpu))
+    if (kept_.Contains(cpu))
       return FailedPrecondition("CPU {} of resource-status is not the scheduler's to give", cpu);
     const NodePod* owner = OwnerOf(cpu);
     if (owner != nullptr && owner->uid() != pod.uid) {

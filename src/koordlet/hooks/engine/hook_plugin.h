@@ -11,13 +11,13 @@
 #include "base/clock.h"
 #include "base/feature_gates.h"
 #include "base/metrics/metrics.h"
+#include "base/problem_log.h"
 #include "koordlet/executor/resource_executor.h"
-#include "koordlet/footprint/footprint.h"
 #include "koordlet/hooks/engine/hook_pod.h"
 #include "koordlet/hooks/engine/hook_stage.h"
-#include "koordlet/hooks/engine/problem_log.h"
 #include "koordlet/host/host.h"
-#include "koordlet/states/node_state.h"
+#include "koordlet/informers/node_state.h"
+#include "koordlet/undo/undo_file.h"
 
 // One set of plugins serves three callers: the reconciler, which writes cgroups itself; the hook
 // server, which answers the runtime proxy; and NRI. A plugin looks at a pod or container and says
@@ -50,7 +50,7 @@ struct HookEnv {
   metrics::Registry& registry;
   ProblemLog& problems;
   const HookOptions& options;
-  Footprint& footprint;
+  UndoFile& undo;
   // Tells the users of a pod what was done; null: nobody listens.
   std::function<void(const HookPod& pod, std::string_view reason, std::string_view message)>
       record_event = nullptr;

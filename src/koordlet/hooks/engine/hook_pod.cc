@@ -1,12 +1,11 @@
 #include "koordlet/hooks/engine/hook_pod.h"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 #include "api/extended_resources.h"
 #include "api/keys.h"
-#include "api/pod_annotations.h"
-#include "base/log.h"
 #include "base/strings.h"
 #include "koordlet/host/cgroups.h"
 #include "kube/objects/pod_resources.h"
@@ -18,18 +17,14 @@ using kube::PodQos;
 
 constexpr std::string_view kDockerTypeAnnotation = "io.kubernetes.docker.type";
 constexpr std::string_view kKataRuntime = "kata";
-constexpr int64_t kMaxMilliCpu = 1'000'000'000;  // a million CPUs: nothing overflows below it
+constexpr MilliCpu kMaxCpu(1'000'000'000);  // a million CPUs: nothing overflows below it
 
-bool IsOurs(std::string_view key) {
-  return key.find("koordinator.sh/") != key.npos || key == kDockerTypeAnnotation;
-}
-
-kube::Annotations OursOf(const kube::Annotations& all) {
-  kube::Annotations ours;
+kube::Annotations UsedOf(const kube::Annotations& all) {
+  kube::Annotations used;
   for (const auto& [key, value] : all) {
-    if (IsOurs(key)) ours.emplace(key, value);
+    if (IsUsedAnnotation(key)) used.emplace(key, value);
   }
-  return ours;
+  return used;
 }
 
 bool NamesBatch(const kube::ResourceList& list) {
@@ -39,37 +34,35 @@ bool NamesBatch(const kube::ResourceRequirements& resources) {
   return NamesBatch(resources.requests) || NamesBatch(resources.limits);
 }
 
-void ReadStatedBatch(HookPod& pod) {
-  auto stated = api::ExtendedResourceSpecOf(pod.annotations);
-  if (!stated.ok()) {
-    LOG_WARNING("Ignored malformed extended resources", {"pod", pod.key()},
-                {"error", stated.status()});
-    return;
-  }
-  if (*stated) pod.stated_batch = std::move((*stated)->containers);
-}
-
-BatchRequirements BatchOfSpec(const kube::PodSpec& spec) {
+BatchRequirements BatchOf(const std::vector<kube::Container>& containers) {
   BatchRequirements batch;
-  for (const kube::Container& container : spec.containers) {
+  for (const kube::Container& container : containers) {
     if (NamesBatch(container.resources)) batch.emplace(container.name, container.resources);
   }
   return batch;
 }
 
-std::optional<Limit> QuotaOf(const kube::ResourceList& limits) {
-  const int64_t milli = kube::AmountOf(limits, kube::kCpu).MilliValue();
-  if (milli <= 0) return std::nullopt;
-  return QuotaOfMilli(std::min(milli, kMaxMilliCpu));
+void SetBatch(const kube::PodSpec& spec, HookPod& pod) {
+  pod.batch = BatchOf(spec.containers);
+  pod.init_batch = BatchOf(spec.init_containers);
+}
+
+MilliCpu CpuOf(const kube::ResourceList& list) {
+  return MilliCpu(kube::AmountOf(list, kube::kCpu).MilliValue());
+}
+
+std::optional<Limit> QuotaOfLimits(const kube::ResourceList& limits) {
+  const MilliCpu cpu = CpuOf(limits);
+  if (cpu <= MilliCpu()) return std::nullopt;
+  return QuotaOf(std::min(cpu, kMaxCpu));
 }
 
 OriginalResources OriginalOf(const kube::Container& container) {
   OriginalResources original;
-  original.quota = QuotaOf(container.resources.limits);
+  original.quota = QuotaOfLimits(container.resources.limits);
   const int64_t memory = kube::AmountOf(container.resources.limits, kube::kMemory).Value();
   if (memory > 0) original.memory = Limit::Of(memory);
-  const int64_t milli = kube::AmountOf(container.resources.requests, kube::kCpu).MilliValue();
-  original.shares = SharesOfMilli(std::clamp<int64_t>(milli, 0, kMaxMilliCpu));
+  original.shares = SharesOf(std::min(CpuOf(container.resources.requests), kMaxCpu));
   return original;
 }
 
@@ -80,29 +73,31 @@ std::string_view WithoutSlashes(std::string_view path) {
 }
 
 // The systemd driver gives the last part only: "kubepods-burstable-pod1.slice" is three
-// directories.
-std::string DirOfParent(std::string_view parent) {
+// directories. What is too long for a name of one is none: spelled out it would be longer by far.
+CgroupDir DirOfParent(std::string_view parent) {
   const std::string_view path = WithoutSlashes(parent);
-  if (!path.ends_with(".slice") || path.find('/') != path.npos) return std::string(path);
+  const bool is_slice = path.ends_with(".slice") && path.size() <= NAME_MAX;
+  if (!is_slice || path.find('/') != path.npos) return CgroupDir::At(path);
   const std::string_view name = path.substr(0, path.size() - std::string_view(".slice").size());
-  std::string dir;
+  CgroupDir dir;
   for (size_t dash = name.find('-'); dash != name.npos; dash = name.find('-', dash + 1)) {
-    dir += std::string(name.substr(0, dash)) + ".slice/";
+    dir = dir.Below(fmt::format("{}.slice", name.substr(0, dash)));
   }
-  return dir += path;
+  return dir.Below(path);
 }
 
 std::optional<kube::ResourceRequirements> BatchOf(const HookPod& pod, std::string_view container) {
-  const auto found = pod.stated_batch.find(container);
-  if (found == pod.stated_batch.end()) return std::nullopt;
-  return found->second;
+  for (const BatchRequirements* batch : {&pod.batch, &pod.init_batch}) {
+    if (const auto found = batch->find(container); found != batch->end()) return found->second;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<Limit> OriginalPodQuota(const kube::PodSpec& spec) {
   const auto is_limited = [](const kube::Container& container) {
-    return kube::AmountOf(container.resources.limits, kube::kCpu).MilliValue() > 0;
+    return CpuOf(container.resources.limits) > MilliCpu();
   };
   if (spec.containers.empty() || !std::ranges::all_of(spec.containers, is_limited) ||
       !std::ranges::all_of(spec.init_containers, is_limited)) {
@@ -113,7 +108,7 @@ std::optional<Limit> OriginalPodQuota(const kube::PodSpec& spec) {
   pod.spec.init_containers = spec.init_containers;
   pod.spec.overhead = spec.overhead;
   pod.spec.resources = spec.resources;
-  return QuotaOf(kube::PodLimits(pod));
+  return QuotaOfLimits(kube::PodLimits(pod));
 }
 
 HookPod MakeHookPod(const NodePod& node_pod) {
@@ -123,7 +118,7 @@ HookPod MakeHookPod(const NodePod& node_pod) {
   pod.name = metadata.name;
   pod.uid = metadata.uid;
   pod.labels = metadata.labels;
-  pod.annotations = OursOf(metadata.annotations);
+  pod.annotations = UsedOf(metadata.annotations);
   pod.dir = node_pod.dir;
   pod.kube_qos = node_pod.kube_qos;
   pod.label_qos = node_pod.raw_qos;
@@ -135,19 +130,17 @@ HookPod MakeHookPod(const NodePod& node_pod) {
     pod.resource_status = api::ResourceStatusOf(pod.annotations);
   }
   pod.original.quota = OriginalPodQuota(node_pod.pod->spec);
-  ReadStatedBatch(pod);
-  pod.batch = BatchOfSpec(node_pod.pod->spec);
-  if (pod.batch.empty()) pod.batch = pod.stated_batch;
+  SetBatch(node_pod.pod->spec, pod);
   return pod;
 }
 
-HookPod MakeHookPod(SandboxDescription description, PodPolicy& policy) {
+HookPod MakeHookPod(SandboxDescription description, PodPolicy& policy, const NodePod* known) {
   auto stated = std::make_shared<kube::Pod>();
   stated->metadata.ns = std::move(description.ns);
   stated->metadata.name = std::move(description.name);
   stated->metadata.uid = std::move(description.uid);
   stated->metadata.labels = std::move(description.labels);
-  stated->metadata.annotations = OursOf(description.annotations);
+  stated->metadata.annotations = UsedOf(description.annotations);
   const std::shared_ptr<const kube::Pod> object = policy.Slim(std::move(stated));
   HookPod pod;
   pod.mode = description.mode;
@@ -161,8 +154,10 @@ HookPod MakeHookPod(SandboxDescription description, PodPolicy& policy) {
   pod.label_qos = api::RawQosClass(pod.labels);
   if (!policy.MayHaveClass(*object, pod.label_qos)) pod.label_qos = api::QosClass::kNone;
   pod.resource_status = api::ResourceStatusOf(pod.annotations);
-  ReadStatedBatch(pod);
-  pod.batch = pod.stated_batch;
+  if (known != nullptr) {
+    SetBatch(known->pod->spec, pod);
+    if (known->resource_status) pod.resource_status = known->resource_status;  // as it was judged
+  }
   return pod;
 }
 
@@ -170,7 +165,7 @@ std::vector<HookContainer> MakeHookContainers(const HookPod& pod, const NodePod&
   std::vector<HookContainer> containers;
   if (node_pod.pod->spec.runtime_class_name == kKataRuntime) return containers;
   for (const NodeContainer& from : node_pod.containers) {
-    if (from.spec == nullptr || from.dir.empty()) continue;
+    if (from.spec == nullptr || from.dir.is_root()) continue;
     HookContainer& container = containers.emplace_back();
     container.pod = &pod;
     container.name = from.spec->name;
@@ -178,11 +173,7 @@ std::vector<HookContainer> MakeHookContainers(const HookPod& pod, const NodePod&
     container.dir = from.dir;
     container.is_init = from.is_init;
     container.original = OriginalOf(*from.spec);
-    if (NamesBatch(from.spec->resources)) {
-      container.batch = from.spec->resources;
-    } else {
-      container.batch = BatchOf(pod, container.name);
-    }
+    container.batch = BatchOf(pod, container.name);
   }
   return containers;
 }

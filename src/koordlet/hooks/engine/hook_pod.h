@@ -10,8 +10,8 @@
 #include "api/qos.h"
 #include "koordlet/host/cgroup_layout.h"
 #include "koordlet/host/limit.h"
-#include "koordlet/states/node_pod.h"
-#include "koordlet/states/pod_policy.h"
+#include "koordlet/informers/node_pod.h"
+#include "koordlet/informers/pod_policy.h"
 #include "kube/objects/pod.h"
 
 // Pods and containers as hooks see them, wherever the news of them came from.
@@ -39,7 +39,7 @@ struct HookPod {
   std::string uid;
   kube::Labels labels;
   kube::Annotations annotations;  // those with a meaning
-  std::string dir;                // its cgroup
+  CgroupDir dir;                  // its cgroup
   kube::PodQos kube_qos = kube::PodQos::kBestEffort;
   api::QosClass label_qos = api::QosClass::kNone;  // what the label says, if it may
 
@@ -49,8 +49,10 @@ struct HookPod {
   // Its CPUs, as long as the node's policy agrees to them (see CpusetGrants).
   std::optional<std::string> cpuset;
 
-  BatchRequirements batch;         // of those containers that count for the pod as a whole
-  BatchRequirements stated_batch;  // by annotation
+  // By the spec alone, which nobody changes once the pod is there: an annotation that repeats it
+  // would let authors set their own limits.
+  BatchRequirements batch;       // of those containers that count for the pod as a whole
+  BatchRequirements init_batch;  // of init containers
   OriginalResources original;
 
   // Outside of the reconciler nobody knows the object.
@@ -66,8 +68,8 @@ struct HookPod {
 struct HookContainer {
   const HookPod* pod = nullptr;
   std::string name;
-  std::string id;   // as the runtime calls it; empty: not created yet
-  std::string dir;  // its cgroup; empty without an id
+  std::string id;  // as the runtime calls it; empty: not created yet
+  CgroupDir dir;   // its cgroup; the root without an id
   bool is_sandbox = false;
   bool is_init = false;
   OriginalResources original;
@@ -91,8 +93,10 @@ struct ContainerDescription {
 };
 
 HookPod MakeHookPod(const NodePod& pod);
-// Nobody has looked at these labels and annotations yet: `policy` says what counts.
-HookPod MakeHookPod(SandboxDescription description, PodPolicy& policy);
+// Nobody has looked at these labels and annotations yet: `policy` says what counts. A runtime does
+// not tell the spec; it is that of `known`, the pod as the kubelet lists it. Null: not listed yet,
+// and then the reconciler sets what follows from the spec as soon as it is.
+HookPod MakeHookPod(SandboxDescription description, PodPolicy& policy, const NodePod* known);
 
 // The containers of `node_pod` that have a cgroup and may be touched: not those of sandboxed
 // runtimes, nor any that the spec does not know.

@@ -17,6 +17,11 @@ void EndIfNamesRepeat(const std::vector<std::unique_ptr<HookPlugin>>& plugins) {
   }
 }
 
+const NodePod* FindPod(const NodePods& pods, std::string_view uid) {
+  const auto found = std::ranges::find(pods, uid, &NodePod::uid);
+  return found == pods.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 HookRunner::HookRunner(const HookEnv& env, std::vector<std::unique_ptr<HookPlugin>> plugins)
@@ -44,13 +49,14 @@ std::vector<HookStage> HookRunner::stages() const {
 }
 
 HookPod HookRunner::MakePod(SandboxDescription description) {
-  HookPod pod = MakeHookPod(std::move(description), policy_);
+  const NodePod* const known = FindPod(*env_.state.pods(), description.uid);
+  HookPod pod = MakeHookPod(std::move(description), policy_, known);
   grants_.Update(env_.state);
   auto cpuset = grants_.CpusetOf(pod);
   if (cpuset.ok()) {
     pod.cpuset = *std::move(cpuset);
   } else if (pod.resource_status.ok()) {
-    env_.problems.Report(pod.key(), "resource-status", cpuset.status());
+    env_.problems.Report({.object = pod.key(), .kind = "resource-status"}, cpuset.status());
   }
   return pod;
 }

@@ -29,10 +29,10 @@ bool NormalizationRatio::Update() {
                               **ratio, kMaxRatio);
   }
   if (!problem.ok()) {
-    env_.problems.Report("node", "cpu-normalization-ratio", problem);
+    env_.problems.Report({.object = "node", .kind = "cpu-normalization-ratio"}, problem);
     return false;
   }
-  env_.problems.Clear("node", "cpu-normalization-ratio");
+  env_.problems.Resolve({.object = "node", .kind = "cpu-normalization-ratio"});
   if (!IsNoticeable(value_, *ratio)) return false;
   value_ = *ratio;
   return true;

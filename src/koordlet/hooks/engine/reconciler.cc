@@ -18,9 +18,8 @@ Reconciler::Reconciler(HookRunner& runner) : runner_(runner), env_(runner.env())
 
 void Reconciler::Report(std::string_view object, std::string_view kind, const Status& status,
                         bool& ok) {
-  if (status.ok()) return env_.problems.Clear(object, kind);
-  ok = false;
-  env_.problems.Report(object, kind, status);
+  if (!status.ok()) ok = false;
+  env_.problems.Set({.object = object, .kind = kind}, status);
 }
 
 bool Reconciler::OnStateChange() {
@@ -103,16 +102,16 @@ void Reconciler::FindSandbox(Record& record, const NodePod& node_pod) {
   if (record.sandbox && env_.host.cgroups().HasDir(record.sandbox->dir)) return;
   record.sandbox.reset();
   if (record.containers.empty()) return;
-  std::vector<std::string> dirs;
+  std::vector<CgroupDir> dirs;
   for (const NodeContainer& container : node_pod.containers) {
-    if (!container.dir.empty()) dirs.push_back(container.dir);
+    if (!container.dir.is_root()) dirs.push_back(container.dir);
   }
   const auto dir = env_.host.cgroups().FindSandboxDir(record.pod.dir, dirs);
-  if (!dir.ok() || dir->empty()) return;  // not yet, or not to be told from the others
+  if (!dir.ok() || !*dir) return;  // not yet, or not to be told from the others
   HookContainer& sandbox = record.sandbox.emplace();
   sandbox.pod = &record.pod;
-  sandbox.dir = *dir;
-  sandbox.id = dir->substr(dir->rfind('/') + 1);
+  sandbox.dir = **dir;
+  sandbox.id = sandbox.dir.name();
   sandbox.is_sandbox = true;
 }
 
@@ -141,7 +140,7 @@ bool Reconciler::WriteContainer(const HookContainer& container) {
 bool Reconciler::AllDirsExist(const Record& record, const NodePod& node_pod) const {
   if (!env_.host.cgroups().HasDir(record.pod.dir)) return false;
   for (const NodeContainer& container : node_pod.containers) {
-    if (container.is_running && !container.dir.empty() &&
+    if (container.is_running && !container.dir.is_root() &&
         !env_.host.cgroups().HasDir(container.dir)) {
       return false;
     }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/cpu_set.h"
 #include "base/string_map.h"
 #include "koordlet/hooks/engine/hook_runner.h"
 
@@ -28,7 +29,7 @@ class Reconciler {
  private:
   struct Record {
     HookPod pod;
-    std::vector<int32_t> cpus;  // that the node's policy left it; others may change that
+    CpuSet cpus;  // that the node's policy left it; others may change that
     std::vector<HookContainer> containers;
     std::optional<HookContainer> sandbox;
     uint64_t generation = 0;  // of what plugins go by, when it was written

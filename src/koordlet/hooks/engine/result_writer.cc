@@ -52,7 +52,7 @@ void ResultWriter::Observe(HookLevel level, std::string_view resource, Duration 
 }
 
 Update ResultWriter::MakeUpdate(const About& about, CgroupFile file, std::string value) const {
-  Update update{CgroupTarget{file, std::string(about.dir)}, std::move(value), {}};
+  Update update{CgroupTarget{file, about.dir}, std::move(value), {}};
   update.about.type = AuditTypeOf(about.level);
   update.about.level = 3;
   update.about.ns = about.ns;
@@ -128,7 +128,7 @@ Status ResultWriter::WriteContainer(const HookContainer& container, const Contai
   return first;
 }
 
-Status ResultWriter::WriteDir(HookLevel level, std::string_view name, std::string_view dir,
+Status ResultWriter::WriteDir(HookLevel level, std::string_view name, const CgroupDir& dir,
                               const DirResult& result) {
   const About about{level, {}, name, {}, dir};
   Status first;

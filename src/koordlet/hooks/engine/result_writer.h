@@ -17,7 +17,7 @@ class ResultWriter {
   // The first error, after everything has been tried. What has vanished is none.
   Status WritePod(const HookPod& pod, const PodResult& result);
   Status WriteContainer(const HookContainer& container, const ContainerResult& result);
-  Status WriteDir(HookLevel level, std::string_view name, std::string_view dir,
+  Status WriteDir(HookLevel level, std::string_view name, const CgroupDir& dir,
                   const DirResult& result);
 
   // Until FlushLevels, quotas of pods and containers are collected: then they are written so that
@@ -31,7 +31,7 @@ class ResultWriter {
     std::string_view ns;
     std::string_view name;
     std::string_view container;
-    std::string_view dir;
+    const CgroupDir& dir;
   };
 
   Update MakeUpdate(const About& about, CgroupFile file, std::string value) const;

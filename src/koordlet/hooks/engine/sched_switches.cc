@@ -21,14 +21,14 @@ std::string ReadSwitch(const Host& host, std::string_view path) {
 }
 
 Status SetSwitch(const HookEnv& env, std::string_view owner, std::string_view path, bool on) {
-  env.footprint.Hold(path, owner, ReadSwitch(env.host, path));
+  env.undo.Hold(path, owner, ReadSwitch(env.host, path));
   return Write(env, path, on ? "1" : "0");
 }
 
 void PutBackSwitch(const HookEnv& env, std::string_view owner, std::string_view path) {
-  env.footprint.Release(path, owner, [&](const std::string& before) {
+  env.undo.Release(path, owner, [&](const std::string& before) {
     const Status written = Write(env, path, before);
-    if (!written.ok()) env.problems.Report("node", owner, written);
+    if (!written.ok()) env.problems.Report({.object = "node", .kind = owner}, written);
     return written.ok();
   });
 }

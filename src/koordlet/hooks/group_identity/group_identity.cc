@@ -54,7 +54,7 @@ bool GroupIdentity::OnStateChange() {
   const bool was_refused = kernel_refused_;
   const Status status = rule.is_enabled ? SwitchKernel() : absl::OkStatus();
   kernel_refused_ = !status.ok();
-  if (!status.ok()) env_.problems.Report("node", name(), status);
+  if (!status.ok()) env_.problems.Report({.object = "node", .kind = name()}, status);
   return !kernel_refused_ && (is_new || was_refused);
 }
 
@@ -153,12 +153,12 @@ void GroupIdentity::AfterRewrite() {
 void GroupIdentity::WriteAllUnknown() {
   const Cgroups& cgroups = env_.host.cgroups();
   for (const PodQos qos : {PodQos::kGuaranteed, PodQos::kBurstable, PodQos::kBestEffort}) {
-    const std::string above = cgroups.layout().QosDir(qos);
+    const CgroupDir above = cgroups.layout().QosDir(qos);
     const auto names = cgroups.SubDirs(above);
     if (!names.ok()) continue;
     for (const std::string& name : *names) {
       if (!name.starts_with("pod") && name.find("-pod") == name.npos) continue;
-      const std::string dir = above + '/' + name;
+      const CgroupDir dir = above.Below(name);
       const bool is_known = std::ranges::any_of(
           *env_.state.pods(), [&](const NodePod& pod) { return pod.is_active && pod.dir == dir; });
       if (!is_known) WriteUnknown(qos, dir);
@@ -166,21 +166,21 @@ void GroupIdentity::WriteAllUnknown() {
   }
 }
 
-void GroupIdentity::WriteUnknown(PodQos qos, std::string_view pod_dir) {
+void GroupIdentity::WriteUnknown(PodQos qos, const CgroupDir& pod_dir) {
   const std::string value = fmt::format("{}", ValueOfDir(qos));
-  const auto write = [&](std::string dir) {
-    Update update{CgroupTarget{CgroupFile::kCpuBvt, std::move(dir)}, value, {}};
+  const auto write = [&](const CgroupDir& dir) {
+    Update update{CgroupTarget{CgroupFile::kCpuBvt, dir}, value, {}};
     update.about.type = AuditEvent::Type::kGroup;
     update.about.level = 3;
-    update.about.name = pod_dir;
+    update.about.name = pod_dir.path();
     update.about.reason = "RuntimeHook";
     const Status status = env_.executor.Apply(update).status();
-    if (!status.ok()) env_.problems.Report(pod_dir, name(), status);
+    if (!status.ok()) env_.problems.Report({.object = pod_dir, .kind = name()}, status);
   };
-  write(std::string(pod_dir));
+  write(pod_dir);
   const auto containers = env_.host.cgroups().SubDirs(pod_dir);
   if (!containers.ok()) return;
-  for (const std::string& container : *containers) write(fmt::format("{}/{}", pod_dir, container));
+  for (const std::string& container : *containers) write(pod_dir.Below(container));
 }
 
 }  // namespace koord::koordlet::hooks

@@ -45,7 +45,7 @@ class GroupIdentity final : public HookPlugin {
   StatusOr<int64_t> ValueOfPod(const HookPod& pod) const;
   int64_t ValueOfDir(kube::PodQos qos) const;
   void WriteAllUnknown();
-  void WriteUnknown(kube::PodQos qos, std::string_view dir);
+  void WriteUnknown(kube::PodQos qos, const CgroupDir& pod_dir);
 
   const HookEnv& env_;
   std::optional<Rule> rule_;

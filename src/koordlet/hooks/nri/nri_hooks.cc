@@ -44,7 +44,7 @@ Status NriHooks::RunPodSandbox(const NriPod& nri_pod) {
   PodResult result;
   RETURN_IF_ERROR(runner_.RunPod(HookStage::kPreRunPodSandbox, pod, result));
   const Status written = runner_.writer().WritePod(pod, result);
-  if (!written.ok()) runner_.env().problems.Report(pod.key(), "write", written);
+  if (!written.ok()) runner_.env().problems.Report({.object = pod.key(), .kind = "write"}, written);
   return absl::OkStatus();
 }
 

@@ -98,7 +98,7 @@ void OomScore::Apply(const HookContainer& container, int32_t score) {
     update.about.container = container.name;
     update.about.reason = "RuntimeHook";
     const Status status = env_.executor.ApplyNow(update).status();
-    if (!status.ok()) env_.problems.Report(object, name(), status);
+    if (!status.ok()) env_.problems.Report({.object = object, .kind = name()}, status);
   }
 }
 
@@ -118,10 +118,10 @@ void OomScore::OnPass(std::span<const ReconciledPod> pods) {
         const auto score = Allowed(pod, container.name, wanted->second);
         if (!score) continue;
         Apply(container, *score);
-        adjusted.insert(container.dir);
+        adjusted.insert(container.dir.path());
         scores_.Touch({env_.options.node_name, pod.ns, pod.name, pod.uid, container.name})
             .Set(*score);
-      } else if (adjusted_.contains(container.dir) || wanted != wish.scores.end()) {
+      } else if (adjusted_.contains(container.dir.path()) || wanted != wish.scores.end()) {
         if (const auto score = KubeletScore(pod, container.name)) Apply(container, *score);
       }
     }

@@ -69,7 +69,8 @@ StatusOr<ResctrlGroup> PodResctrl::GroupFor(const HookPod& pod, const api::PodRe
   auto mb = LineOf("MB", wish.mb, machine.mb_caches, bandwidth);
   if (!l3.ok() && !mb.ok()) return l3.status();
   if (!l3.ok() || !mb.ok()) {  // the other one is still good
-    env_.problems.Report(pod.key(), api::kAnnotationResctrl, l3.ok() ? mb.status() : l3.status());
+    env_.problems.Report({.object = pod.key(), .kind = api::kAnnotationResctrl},
+                         l3.ok() ? mb.status() : l3.status());
   }
   if (l3.ok()) group.l3 = *std::move(l3);
   if (mb.ok()) group.mb = *std::move(mb);
@@ -101,7 +102,7 @@ Status PodResctrl::OnPod(HookStage stage, const HookPod& pod, PodResult& result)
   if (!AsksForGroup(pod)) return absl::OkStatus();
   const Machine* machine = FindMachine();
   if (machine == nullptr) return absl::OkStatus();
-  Adopt();
+  RETURN_IF_ERROR(Adopt());
   ASSIGN_OR_RETURN(const auto wish, api::ResctrlOf(pod.annotations));
   if (!wish) return absl::OkStatus();
   RETURN_IF_ERROR(MakeRoom(pod));
@@ -131,14 +132,19 @@ Status PodResctrl::Remove(const std::string& name) {
   return absl::OkStatus();
 }
 
-void PodResctrl::Adopt() {
-  if (std::exchange(has_adopted_, true)) return;
-  const auto entries = env_.host.resctrl().List("");
-  if (!entries.ok()) return;
-  for (const FileTree::Entry& entry : *entries) {
+Status PodResctrl::Adopt() {
+  if (has_adopted_) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const auto entries, env_.host.resctrl().List(""));
+  for (const FileTree::Entry& entry : entries) {
     if (!entry.is_directory || !entry.name.starts_with(kPrefix)) continue;
-    groups_[entry.name].since = env_.clock.Steady();
+    Group& group = groups_[entry.name];
+    group.since = env_.clock.Steady();
+    for (const NodePod& pod : *env_.state.pods()) {
+      if (GroupName(pod.uid()) == entry.name) group.ns = pod.pod->metadata.ns;
+    }
   }
+  has_adopted_ = true;
+  return absl::OkStatus();
 }
 
 void PodResctrl::AddTasks(const ReconciledPod& reconciled, const std::string& group) {
@@ -157,12 +163,13 @@ void PodResctrl::AddTasks(const ReconciledPod& reconciled, const std::string& gr
   }
   if (missing.empty()) return;
   const Status status = env_.executor.AddResctrlTasks(group, std::move(missing));
-  if (!status.ok()) env_.problems.Report(reconciled.pod.key(), name(), status);
+  if (!status.ok()) env_.problems.Report({.object = reconciled.pod.key(), .kind = name()}, status);
 }
 
 void PodResctrl::OnPass(std::span<const ReconciledPod> pods) {
   if (!env_.state.has_pods() || FindMachine() == nullptr) return;
-  Adopt();
+  const Status adopted = Adopt();
+  if (!adopted.ok()) return env_.problems.Report({.object = "resctrl", .kind = name()}, adopted);
   if (groups_.empty()) return;
   std::set<std::string, std::less<>> wanted;
   for (const ReconciledPod& reconciled : pods) {
@@ -178,7 +185,7 @@ void PodResctrl::OnPass(std::span<const ReconciledPod> pods) {
   }
   for (const std::string& group : gone) {
     const Status status = Remove(group);
-    if (!status.ok()) env_.problems.Report(group, name(), status);
+    if (!status.ok()) env_.problems.Report({.object = group, .kind = name()}, status);
   }
 }
 

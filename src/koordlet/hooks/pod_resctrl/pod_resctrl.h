@@ -15,7 +15,7 @@ namespace koord::koordlet::hooks {
 // A pod that asks for it by annotation has a resctrl group of its own, which its containers are put
 // into when they are created (NRI) or whose threads are moved there later. Processors have only a
 // few groups, so only a few pods of the node, and fewer of each namespace, can have one: first
-// come, first served. The group goes with the pod, or with the annotation.
+// come, first served, also over a restart. The group goes with the pod, or with the annotation.
 class PodResctrl final : public HookPlugin {
  public:
   explicit PodResctrl(const HookEnv& env) : env_(env) {}
@@ -33,7 +33,7 @@ class PodResctrl final : public HookPlugin {
 
  private:
   struct Group {
-    std::string ns;  // empty: found at the start
+    std::string ns;  // empty: found at the start, and its pod is not listed
     SteadyTime since{};
     ResctrlGroup written;
   };
@@ -49,7 +49,8 @@ class PodResctrl final : public HookPlugin {
   StatusOr<ResctrlGroup> GroupFor(const HookPod& pod, const api::PodResctrl& wish,
                                   const Machine& machine) const;
   Status Remove(const std::string& name);
-  void Adopt();
+  // Groups that are there from before a restart count, too.
+  Status Adopt();
   void AddTasks(const ReconciledPod& pod, const std::string& group);
 
   const HookEnv& env_;

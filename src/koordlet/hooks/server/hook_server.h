@@ -1,23 +1,14 @@
 #pragma once
 #include <memory>
-#include <string>
 
 #include "koordlet/hooks/engine/hook_runner.h"
+#include "koordlet/hooks/engine/hook_server_options.h"
 
 namespace koord {
 class AsioLoop;
 }
 
 namespace koord::koordlet::hooks {
-
-struct HookServerOptions {
-  std::string network = "unix";                           // nothing else: see UnixListener
-  std::string address;                                    // of the socket
-  std::string host_endpoint;                              // the same path as the proxy sees it
-  FailurePolicy failure_policy = FailurePolicy::kIgnore;  // of the proxy, when we do not answer
-  std::string config_directory;                           // of the proxy; empty: it is not told
-  int max_message_bytes = 4 << 20;
-};
 
 // Answers the runtime proxy: what should be different about this pod or container?
 //

@@ -57,6 +57,18 @@ class HookServerTest : public ::testing::Test {
     return absl::OkStatus();
   }
 
+  // A BE pod whose author claims 64 CPUs.
+  static PodSandboxHookRequest BatchPod(const std::string& uid) {
+    PodSandboxHookRequest request;
+    request.mutable_pod_meta()->set_name("p");
+    request.mutable_pod_meta()->set_uid(uid);
+    (*request.mutable_labels())["koordinator.sh/qosClass"] = "BE";
+    (*request.mutable_annotations())["node.koordinator.sh/extended-resource-spec"] =
+        R"({"containers":{"a":{"limits":{"kubernetes.io/batch-cpu":"64000"}}}})";
+    request.set_cgroup_parent("/kubepods/besteffort/pod" + uid);
+    return request;
+  }
+
   // Calls from another thread, as the proxy would, while the loop runs here.
   grpc::Status Call(
       std::function<grpc::Status(RuntimeHookService::Stub&, grpc::ClientContext&)> call) {
@@ -85,15 +97,13 @@ class HookServerTest : public ::testing::Test {
 
 TEST_F(HookServerTest, PodsAreAnsweredAndWrittenAtOnce) {
   ASSERT_TRUE(Start().ok());
-  const auto pod = TestPod("{metadata: {name: p, uid: u}, spec: {containers: [{name: a}]}}");
-  node_.machine.AddPod(*pod);
-  PodSandboxHookRequest request;
-  request.mutable_pod_meta()->set_name("p");
-  request.mutable_pod_meta()->set_uid("u");
-  (*request.mutable_labels())["koordinator.sh/qosClass"] = "BE";
-  (*request.mutable_annotations())["node.koordinator.sh/extended-resource-spec"] =
-      R"({"containers":{"a":{"limits":{"kubernetes.io/batch-cpu":"1000"}}}})";
-  request.set_cgroup_parent("/kubepods/besteffort/podu");
+  const auto pod = TestPod(R"(
+metadata: {name: p, uid: u}
+spec: {containers: [{name: a, resources: {limits: {kubernetes.io/batch-cpu: 1000}}}]}
+)");
+  node_.AddPod(pod);
+  node_.Sync();
+  const PodSandboxHookRequest request = BatchPod("u");
   PodSandboxHookResponse response;
   const grpc::Status status = Call([&](auto& stub, auto& context) {
     return stub.PreRunPodSandboxHook(&context, request, &response);
@@ -105,6 +115,36 @@ TEST_F(HookServerTest, PodsAreAnsweredAndWrittenAtOnce) {
   EXPECT_EQ(response.resources().cpu_shares(), 2);
   EXPECT_EQ(response.resources().memory_limit_in_bytes(), -1);
   EXPECT_EQ(node_.machine.Get(CgroupFile::kCpuQuota, "kubepods/besteffort/podu"), "100000");
+}
+
+TEST_F(HookServerTest, BatchAmountsAreThoseOfTheListedSpecAlone) {
+  ASSERT_TRUE(Start().ok());
+  node_.AddPod(R"(
+metadata: {name: p, uid: u}
+spec:
+  initContainers: [{name: i, resources: {limits: {kubernetes.io/batch-cpu: 500}}}]
+  containers: [{name: a, resources: {limits: {kubernetes.io/batch-cpu: 1000}}}]
+)");
+  node_.Sync();
+  const struct {
+    std::string uid, container;
+    int64_t quota;
+  } kCases[] = {{"u", "a", 100000}, {"u", "i", 50000}, {"u", "unheard-of", 0}, {"new", "a", 0}};
+  for (const auto& test : kCases) {
+    ContainerResourceHookRequest request;
+    const PodSandboxHookRequest pod = BatchPod(test.uid);
+    *request.mutable_pod_meta() = pod.pod_meta();
+    *request.mutable_pod_labels() = pod.labels();
+    *request.mutable_pod_annotations() = pod.annotations();
+    request.set_pod_cgroup_parent(pod.cgroup_parent());
+    request.mutable_container_meta()->set_name(test.container);
+    ContainerResourceHookResponse response;
+    ASSERT_TRUE(Call([&](auto& stub, auto& context) {
+                  return stub.PreCreateContainerHook(&context, request, &response);
+                }).ok());
+    EXPECT_EQ(response.container_resources().cpu_quota(), test.quota)
+        << test.uid << ' ' << test.container;
+  }
 }
 
 TEST_F(HookServerTest, Vector19BestEffortContainersLoseTheirCpuset) {
@@ -152,6 +192,21 @@ TEST_F(HookServerTest, MessagesBeyondTheCapAreRefused) {
     return stub.PreRunPodSandboxHook(&context, request, &response);
   });
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
+// The name of each slice is in those of all below it.
+TEST_F(HookServerTest, ASliceOfVeryManyPartsIsNotSpelledOut) {
+  ASSERT_TRUE(Start().ok());
+  PodSandboxHookRequest request = BatchPod("u");
+  std::string parent;
+  for (int i = 0; i < 100'000; ++i) parent += "a-";
+  request.set_cgroup_parent(parent + "a.slice");
+  PodSandboxHookResponse response;
+  const grpc::Status status = Call([&](auto& stub, auto& context) {
+    return stub.PreRunPodSandboxHook(&context, request, &response);
+  });
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.cgroup_parent(), request.cgroup_parent());
 }
 
 TEST_F(HookServerTest, SocketIsPrivateAndAStaleOneIsReplaced) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "kube/client/child_process.h"
+#include "kube/transport/child_process.h"
 
 namespace koord::koordlet::hooks {
 namespace {

@@ -31,7 +31,7 @@ bool TcNetworkQos::OnStateChange() {
   if (NetworkPolicyOf(*env_.state.slo()) == "tc") bandwidth = TcBandwidthOf(*env_.state.slo());
   if (knows_policy_ && bandwidth == bandwidth_) return false;
   knows_policy_ = true;
-  bandwidth_ = std::move(bandwidth);
+  bandwidth_ = bandwidth;
   return true;
 }
 
@@ -105,7 +105,8 @@ void TcNetworkQos::OnPass(std::span<const ReconciledPod> pods) {
     return;
   }
   auto desired = Desired(pods);
-  if (!desired.ok()) return env_.problems.Report("node", name(), desired.status());
+  if (!desired.ok())
+    return env_.problems.Report({.object = "node", .kind = name()}, desired.status());
   if (applied_ != *desired) Apply(*std::move(desired));
 }
 
@@ -126,8 +127,7 @@ void TcNetworkQos::Apply(std::optional<TcState> desired) {
     is_running_ = false;
     is_torn_down_ = status.ok() && !desired;
     applied_ = status.ok() ? std::move(desired) : std::nullopt;
-    if (status.ok()) return env_.problems.Clear("node", name());
-    env_.problems.Report("node", name(), status);
+    env_.problems.Set({.object = "node", .kind = name()}, status);
   });
 }
 

@@ -25,11 +25,7 @@ constexpr std::array<SetOfClass, 3> kSets = {
 // In bits per second; what makes no sense is nothing.
 int64_t BitsOf(const std::optional<kube::IntOrString>& value, int64_t total) {
   if (!value) return 0;
-  if (value->is_int()) {
-    const int64_t percent = value->number();
-    if (percent < 0 || percent > 100) return 0;
-    return total / 100 * percent + total % 100 * percent / 100;
-  }
+  if (value->is_int()) return std::max<int64_t>(ShareOfBandwidth(total, value->number()), 0);
   const auto quantity = kube::Quantity::Parse(*value->text());
   return quantity.ok() ? std::max<int64_t>(quantity->Value(), 0) : 0;
 }

@@ -34,16 +34,15 @@ StatusOr<int64_t> BandwidthOf(const std::optional<kube::IntOrString>& value, int
   if (!value) return 0;
   int64_t result = 0;
   if (value->is_int()) {
-    const int64_t percent = value->number();
-    if (percent < 0) return InvalidArgument("bandwidth is {} percent, expected 0..100", percent);
-    result = percent > 100 ? INT64_MAX : total / 100 * percent + total % 100 * percent / 100;
+    result = ShareOfBandwidth(total, value->number());
   } else {
     ASSIGN_OR_RETURN(const kube::Quantity bits, kube::Quantity::Parse(*value->text()));
     if (bits.Sign() < 0) return InvalidArgument("bandwidth is negative: {}", *value->text());
     result = bits.Value() / 8;
   }
-  if (result > total)
-    return InvalidArgument("bandwidth {} is more than the total {}", result, total);
+  if (result < 0 || result > total) {
+    return InvalidArgument("bandwidth {} is not between 0 and the total {}", result, total);
+  }
   return result;
 }
 
@@ -112,7 +111,7 @@ kube::Json PodEntry(const HookPod& pod, const Bandwidths& limits) {
                             {"podNamespace", pod.ns},
                             {"podUID", pod.uid},
                             {"prio", PriorityOf(pod)},
-                            {"cgroupDir", "/sys/fs/cgroup/net_cls/" + pod.dir},
+                            {"cgroupDir", "/sys/fs/cgroup/net_cls/" + pod.dir.path()},
                             {"qosConfig", kube::json::object{{"ingressBandwidth", limits.rx_max},
                                                              {"egressBandwidth", limits.tx_max}}}};
 }
@@ -159,8 +158,7 @@ void TerwayQos::Set(std::string_view file, std::optional<std::string> text,
                     std::optional<std::optional<std::string>>& written) {
   if (written && *written == text) return;
   const Status status = text ? files_->Write(file, *text) : files_->Remove(file);
-  if (!status.ok()) return env_.problems.Report(file, name(), status);
-  env_.problems.Clear(file, name());
+  env_.problems.Set({.object = file, .kind = name()}, status);
   written = std::move(text);
 }
 
@@ -174,7 +172,7 @@ void TerwayQos::OnPass(std::span<const ReconciledPod> pods) {
   }
   auto node_config = TerwayNodeConfig(slo);
   if (!node_config.ok()) {
-    env_.problems.Report("node", name(), node_config.status());
+    env_.problems.Report({.object = "node", .kind = name()}, node_config.status());
   } else {
     Set(kNodeFile, *std::move(node_config), node_config_);
   }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "api/extended_resources.h"
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 #include "base/strings.h"
 
 namespace koord::koordlet {
@@ -26,7 +26,7 @@ double BatchCpuOf(const kube::Pod& pod) {
 
 }  // namespace
 
-void BeUsageCollector::CollectUsage(const std::string& dir) {
+void BeUsageCollector::CollectUsage(const CgroupDir& dir) {
   const Cgroups& cgroups = context_.host.cgroups();
   const SteadyTime now = Now();
   const auto text = usage_.Read(cgroups, CgroupFile::kCpuUsage, dir, buffer_);
@@ -64,13 +64,12 @@ bool BeUsageCollector::IsLimitWanted() const {
          strategy.cpu_evict_be_satisfaction_upper_percent;
 }
 
-std::optional<double> BeUsageCollector::RealLimit(const std::string& dir) {
+std::optional<double> BeUsageCollector::RealLimit(const CgroupDir& dir) {
   const Cgroups& cgroups = context_.host.cgroups();
   std::optional<size_t> smallest;
-  const auto look_at = [&](KeptFile& file, std::string_view of) {
+  const auto look_at = [&](KeptFile& file, const CgroupDir& of) {
     const auto text = file.Read(cgroups, CgroupFile::kCpuset, of, buffer_);
-    const auto cpus =
-        text.ok() ? ParseCpuList(Trim(*text)) : StatusOr<std::vector<int32_t>>(text.status());
+    const auto cpus = text.ok() ? CpuSet::Parse(Trim(*text)) : StatusOr<CpuSet>(text.status());
     if (!cpus.ok()) return Complain(of, cpus.status());
     if (!cpus->empty()) smallest = std::min(smallest.value_or(cpus->size()), cpus->size());
   };
@@ -93,7 +92,7 @@ std::optional<double> BeUsageCollector::RealLimit(const std::string& dir) {
 
 void BeUsageCollector::Collect() {
   if (!context_.state.has_pods()) return;
-  const std::string dir = context_.host.cgroups().layout().QosDir(kube::PodQos::kBestEffort);
+  const CgroupDir dir = context_.host.cgroups().layout().QosDir(kube::PodQos::kBestEffort);
   SumRequests();
   CollectUsage(dir);
   context_.store.Append({Metric::kBeCpuRequest}, request_);

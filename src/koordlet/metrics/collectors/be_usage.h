@@ -1,6 +1,6 @@
 #pragma once
+#include "koordlet/informers/tracked_pods.h"
 #include "koordlet/metrics/collectors/collector.h"
-#include "koordlet/states/tracked_pods.h"
 
 namespace koord::koordlet {
 
@@ -15,10 +15,10 @@ class BeUsageCollector final : public Collector {
   bool has_synced() const override { return has_synced_; }
 
  private:
-  void CollectUsage(const std::string& dir);
+  void CollectUsage(const CgroupDir& dir);
   void SumRequests();
   bool IsLimitWanted() const;
-  std::optional<double> RealLimit(const std::string& dir);
+  std::optional<double> RealLimit(const CgroupDir& dir);
 
   KeptFile usage_;
   std::optional<int64_t> last_nanos_;

@@ -2,8 +2,8 @@
 
 namespace koord::koordlet {
 
-std::optional<double> CgroupUsage::UpdateThrottled(const StatusOr<CpuStat>& stat, SteadyTime now,
-                                                   Duration max_age) {
+std::optional<double> CgroupCpu::UpdateThrottled(const StatusOr<CpuStat>& stat, SteadyTime now,
+                                                 Duration max_age) {
   if (!stat.ok()) return std::nullopt;
   std::optional<double> throttled;
   if (stat_at_.has_value() && now - *stat_at_ <= max_age && stat->periods >= last_stat_.periods &&
@@ -18,25 +18,33 @@ std::optional<double> CgroupUsage::UpdateThrottled(const StatusOr<CpuStat>& stat
   return throttled;
 }
 
-StatusOr<CgroupUsage::Sample> CgroupUsage::Read(const Cgroups& cgroups, std::string_view dir,
-                                                SteadyTime now, Duration max_age,
-                                                std::string& buffer) {
+StatusOr<CgroupCpu::Sample> CgroupCpu::Read(const Cgroups& cgroups, const CgroupDir& dir,
+                                            Throttling throttling, SteadyTime now, Duration max_age,
+                                            std::string& buffer) {
   const CgroupVersion version = cgroups.layout().version;
-  Sample sample;
-  ASSIGN_OR_RETURN(const std::string_view cpu_text,
-                   cpu_.Read(cgroups, CgroupFile::kCpuUsage, dir, buffer));
-  ASSIGN_OR_RETURN(const int64_t nanos, ParseCpuUsage(cpu_text, version));
+  ASSIGN_OR_RETURN(const std::string_view text,
+                   usage_file_.Read(cgroups, CgroupFile::kCpuUsage, dir, buffer));
+  if (usage_file_.is_new()) usage_ = {};
+  ASSIGN_OR_RETURN(const int64_t nanos, ParseCpuUsage(text, version));
+  Sample sample{.cores = usage_.Update(nanos, now, max_age), .throttled = {}};
+  if (throttling == Throttling::kIgnored) return sample;
+  if (usage_file_.is_new()) stat_at_.reset();
   if (version == CgroupVersion::kV2) {
-    sample.throttled = UpdateThrottled(ParseCpuStat(cpu_text), now, max_age);
-  } else {
-    const auto text = stat_.Read(cgroups, CgroupFile::kCpuStat, dir, buffer);
-    if (text.ok()) sample.throttled = UpdateThrottled(ParseCpuStat(*text), now, max_age);
+    sample.throttled = UpdateThrottled(ParseCpuStat(text), now, max_age);
+    return sample;
   }
-  ASSIGN_OR_RETURN(const std::string_view memory_text,
-                   memory_.Read(cgroups, CgroupFile::kMemoryStat, dir, buffer));
-  ASSIGN_OR_RETURN(sample.memory, ParseMemoryStat(memory_text, version, memory_places_));
-  sample.cores = usage_.Update(nanos, now, max_age);
+  const auto stat = stat_file_.Read(cgroups, CgroupFile::kCpuStat, dir, buffer);
+  if (stat.ok()) sample.throttled = UpdateThrottled(ParseCpuStat(*stat), now, max_age);
   return sample;
+}
+
+StatusOr<MemoryUse> CgroupMemory::Read(const Cgroups& cgroups, const CgroupDir& dir,
+                                       std::string& buffer) {
+  ASSIGN_OR_RETURN(const std::string_view text,
+                   file_.Read(cgroups, CgroupFile::kMemoryStat, dir, buffer));
+  ASSIGN_OR_RETURN(const MemoryStat memory,
+                   ParseMemoryStat(text, cgroups.layout().version, places_));
+  return UseOf(memory);
 }
 
 }  // namespace koord::koordlet

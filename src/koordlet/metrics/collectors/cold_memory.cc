@@ -72,8 +72,8 @@ bool ColdMemoryCollector::SwitchOn() {
 }
 
 void ColdMemoryCollector::CollectNode() {
-  const auto text =
-      node_cold_.Read(context_.host.cgroups(), CgroupFile::kMemoryIdlePageStats, "", buffer_);
+  const auto text = node_cold_.Read(context_.host.cgroups(), CgroupFile::kMemoryIdlePageStats,
+                                    CgroupDir(), buffer_);
   const auto cold = text.ok() ? ParseColdBytes(*text) : StatusOr<int64_t>(text.status());
   if (!cold.ok()) return Complain("node", cold.status());
   const auto info_text = meminfo_.Read(context_.host.proc(), buffer_);
@@ -104,13 +104,13 @@ void ColdMemoryCollector::CollectOne(Pods::Entry& entry) {
   context_.store.Append(
       {is_pod ? Metric::kPodMemoryWithHotPages : Metric::kContainerMemoryWithHotPages,
        entry.subject()},
-      std::max(WithPageCache(*stat) - bytes, 0.0));
+      std::max(UseOf(*stat).with_page_cache - bytes, 0.0));
 }
 
 void ColdMemoryCollector::Collect() {
   if (!context_.state.has_pods()) return;
   has_synced_ = true;
-  const std::string kubepods = context_.host.cgroups().layout().QosDir(kube::PodQos::kGuaranteed);
+  const CgroupDir kubepods = context_.host.cgroups().layout().QosDir(kube::PodQos::kGuaranteed);
   if (!context_.host.cgroups().IsSupported(CgroupFile::kMemoryIdlePageStats, kubepods)) return;
   if (!SwitchOn()) return;
   CollectNode();

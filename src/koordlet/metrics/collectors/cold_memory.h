@@ -1,6 +1,6 @@
 #pragma once
+#include "koordlet/informers/tracked_pods.h"
 #include "koordlet/metrics/collectors/collector.h"
-#include "koordlet/states/tracked_pods.h"
 
 namespace koord::koordlet {
 

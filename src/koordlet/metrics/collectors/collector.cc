@@ -7,7 +7,7 @@ namespace koord::koordlet {
 void Collector::Complain(std::string_view object, const Status& status) {
   // Pods vanish all the time, and what a kernel lacks it lacks.
   if (absl::IsNotFound(status) || absl::IsUnimplemented(status)) return;
-  if (!complaints_.IsNew(object, name(), Message(status))) return;
+  if (!known_problems_.IsNew({.object = object, .kind = name()}, Message(status))) return;
   LOG_WARNING("Cannot measure", {"collector", name()}, {"object", object}, {"err", status});
 }
 

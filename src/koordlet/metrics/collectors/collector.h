@@ -6,14 +6,14 @@
 
 #include "base/event_loop.h"
 #include "base/feature_gates.h"
+#include "base/known_problems.h"
 #include "base/metrics/metrics.h"
 #include "koordlet/executor/resource_executor.h"
 #include "koordlet/host/host.h"
 #include "koordlet/host/kept_file.h"
+#include "koordlet/informers/node_state.h"
 #include "koordlet/metrics/metric_store.h"
 #include "koordlet/metrics/node_info.h"
-#include "koordlet/states/complaints.h"
-#include "koordlet/states/node_state.h"
 
 namespace koord::koordlet {
 
@@ -91,7 +91,7 @@ class Collector {
   const CollectorContext context_;
 
  private:
-  Complaints complaints_;
+  KnownProblems known_problems_;
 };
 
 // The rate of a counter between two reads.

@@ -2,8 +2,8 @@
 
 #include "base/virtual_loop.h"
 #include "koordlet/config/koordlet_gates.h"
+#include "koordlet/informers/pod_book.h"
 #include "koordlet/metrics/collectors/metric_advisor.h"
-#include "koordlet/states/pod_book.h"
 #include "koordlet/testing/test_host.h"
 #include "koordlet/testing/test_pod.h"
 

@@ -23,13 +23,13 @@ void CpiCollector::Collect() {
 }
 
 void CpiCollector::StartWindow() {
-  const std::vector<int32_t> cpus = context_.info.cpu()->cpus();
+  const CpuSet& cpus = context_.info.cpu()->topology.cpus();
   size_t room = std::max<size_t>(1, kMaxCountersOnCpus / 2 / std::max<size_t>(1, cpus.size()));
   auto& entries = pods_.entries();
   for (; next_ < entries.size() && room > 0; ++next_) {
     Pods::Entry& entry = entries[next_];
     if (entry.container == nullptr) continue;
-    auto counter = context_.host.kernel().CountCpi(std::string(entry.dir()), cpus);
+    auto counter = context_.host.kernel().CountCpi(entry.dir(), cpus);
     if (absl::IsUnimplemented(counter.status()) || (counter.ok() && *counter == nullptr)) {
       LOG_WARNING("Cycles and instructions cannot be counted on this machine",
                   {"err", counter.status()});

@@ -2,8 +2,8 @@
 #include <memory>
 #include <vector>
 
+#include "koordlet/informers/tracked_pods.h"
 #include "koordlet/metrics/collectors/collector.h"
-#include "koordlet/states/tracked_pods.h"
 
 namespace koord::koordlet {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
+#include "koordlet/informers/tracked_pods.h"
 #include "koordlet/metrics/collectors/collector.h"
-#include "koordlet/states/tracked_pods.h"
 #include "koordlet/metrics/gpu/gpu_devices.h"
 
 namespace koord::koordlet {

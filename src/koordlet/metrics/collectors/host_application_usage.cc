@@ -45,23 +45,25 @@ void HostApplicationCollector::Show(const Application& application, std::string_
 
 void HostApplicationCollector::CollectOne(Application& application, UsageSum& sum) {
   const Cgroups& cgroups = context_.host.cgroups();
-  const auto sample = application.usage.Read(cgroups, application.dir, Now(), MaxAge(), buffer_);
-  if (!sample.ok()) return Complain(application.spec.name, sample.status());
+  const auto cpu = application.cpu.Read(cgroups, application.dir, CgroupCpu::Throttling::kIgnored,
+                                        Now(), MaxAge(), buffer_);
+  if (!cpu.ok()) return Complain(application.spec.name, cpu.status());
+  const auto memory = application.memory.Read(cgroups, application.dir, buffer_);
+  if (!memory.ok()) return Complain(application.spec.name, memory.status());
   const auto text =
       application.memory_usage.Read(cgroups, CgroupFile::kMemoryUsage, application.dir, buffer_);
   const auto with_page_cache = text.ok() ? NumberOf<int64_t>(Trim(*text)) : std::nullopt;
-  if (!with_page_cache || !sample->cores.has_value()) return;
-  const double memory = UsedMemory(sample->memory);
-  context_.store.Append({Metric::kHostAppCpu, application.spec.name}, *sample->cores);
-  context_.store.Append({Metric::kHostAppMemory, application.spec.name}, memory);
+  if (!with_page_cache || !cpu->cores.has_value()) return;
+  context_.store.Append({Metric::kHostAppCpu, application.spec.name}, *cpu->cores);
+  context_.store.Append({Metric::kHostAppMemory, application.spec.name}, memory->used);
   if (context_.options.page_cache) {
     context_.store.Append({Metric::kHostAppMemoryWithPageCache, application.spec.name},
                           static_cast<double>(*with_page_cache));
   }
-  sum.cores += *sample->cores;
-  sum.bytes += memory;
-  Show(application, kube::kCpu, *sample->cores);
-  Show(application, kube::kMemory, memory);
+  sum.cores += *cpu->cores;
+  sum.bytes += memory->used;
+  Show(application, kube::kCpu, *cpu->cores);
+  Show(application, kube::kMemory, memory->used);
 }
 
 void HostApplicationCollector::Collect() {

@@ -16,8 +16,9 @@ class HostApplicationCollector final : public Collector {
  private:
   struct Application {
     api::HostApplication spec;
-    std::string dir;
-    CgroupUsage usage;
+    CgroupDir dir;
+    CgroupCpu cpu;
+    CgroupMemory memory;
     KeptFile memory_usage;
   };
 

@@ -67,6 +67,7 @@ MetricAdvisor::MetricAdvisor(const Context& context, Options options)
 MetricAdvisor::~MetricAdvisor() = default;
 
 void MetricAdvisor::Start() {
+  is_running_ = true;
   if (!options_.store_directory.empty()) {
     const Status status = context_.store.Load(options_.store_directory);
     if (!status.ok() && !absl::IsNotFound(status)) {
@@ -108,6 +109,7 @@ void MetricAdvisor::Save() {
 }
 
 void MetricAdvisor::Stop() {
+  if (!std::exchange(is_running_, false)) return;
   for (Group& group : groups_) group.timer->Cancel();
   gc_timer_.Cancel();
   save_timer_.Cancel();

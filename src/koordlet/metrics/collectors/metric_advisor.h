@@ -35,7 +35,7 @@ class MetricAdvisor {
 
   // Loads what was saved and collects from now on; the first round is in this call.
   void Start();
-  // Saves what was measured.
+  // Saves what was measured since Start; nothing where that has not been called.
   void Stop();
 
   // Every collector that is on has had a result, or knows that there will be none.
@@ -60,6 +60,7 @@ class MetricAdvisor {
   std::vector<std::unique_ptr<Collector>> collectors_;  // those that are on
   std::vector<Group> groups_;
   bool is_enabled_ = false;
+  bool is_running_ = false;
   Timer gc_timer_;
   Timer save_timer_;
 };

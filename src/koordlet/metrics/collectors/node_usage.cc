@@ -43,7 +43,7 @@ void NodeUsageCollector::FollowTopology() {
   node_of_cpu_.clear();
   numa_ticks_.clear();
   int32_t nodes = 0;
-  for (const Processor& processor : topology_->processors) {
+  for (const Processor& processor : topology_->topology.processors()) {
     if (processor.cpu < 0 || processor.node < 0) continue;
     const auto cpu = static_cast<size_t>(processor.cpu);
     if (node_of_cpu_.size() <= cpu) node_of_cpu_.resize(cpu + 1, -1);

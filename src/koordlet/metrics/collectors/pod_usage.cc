@@ -3,75 +3,98 @@
 namespace koord::koordlet {
 namespace {
 
-struct LevelMetrics {
-  Metric cpu;
-  Metric memory;
-  Metric with_page_cache;
-  Metric throttled;
-};
-constexpr LevelMetrics kPod{Metric::kPodCpu, Metric::kPodMemory, Metric::kPodMemoryWithPageCache,
-                            Metric::kPodThrottled};
-constexpr LevelMetrics kContainer{Metric::kContainerCpu, Metric::kContainerMemory,
-                                  Metric::kContainerMemoryWithPageCache,
-                                  Metric::kContainerThrottled};
 constexpr double kBytesPerPage = 4096;
+
+// Only CPU burst asks for it.
+CgroupCpu::Throttling ThrottlingOf(const NodePod& pod, const NodeContainer* container) {
+  const bool is_limited =
+      container != nullptr && container->spec != nullptr &&
+      kube::AmountOf(container->spec->resources.limits, kube::kCpu).MilliValue() > 0;
+  return is_limited && MayBurst(pod) ? CgroupCpu::Throttling::kRead
+                                     : CgroupCpu::Throttling::kIgnored;
+}
 
 }  // namespace
 
-void PodUsageCollector::CollectUsage(Pods::Entry& entry, UsageSum& sum) {
-  const auto sample =
-      entry.memory.usage.Read(context_.host.cgroups(), entry.dir(), Now(), MaxAge(), buffer_);
-  if (!sample.ok()) return Complain(entry.dir(), sample.status());
-  const bool is_pod = entry.container == nullptr;
-  const LevelMetrics& metrics = is_pod ? kPod : kContainer;
-  const auto append = [&](Metric metric, double value, MetricSlot& slot) {
-    context_.store.Append({metric, entry.subject()}, value, slot);
-  };
-  Slots& slots = entry.memory.slots;
-  if (sample->throttled.has_value()) {
-    append(metrics.throttled, *sample->throttled, slots.throttled);
-  }
-  if (!sample->cores.has_value()) return;
-  const double memory = UsedMemory(sample->memory);
-  append(metrics.cpu, *sample->cores, slots.cpu);
-  append(metrics.memory, memory, slots.memory);
-  if (context_.options.page_cache) {
-    append(metrics.with_page_cache, WithPageCache(sample->memory), slots.with_page_cache);
-  }
-  if (!is_pod) return;
-  sum.cores += *sample->cores;
-  sum.bytes += memory;
+StatusOr<CgroupCpu::Sample> PodUsageCollector::ReadCpu(Pods::Entry& entry) {
+  return entry.memory.cpu.Read(context_.host.cgroups(), entry.dir(), entry.memory.throttling, Now(),
+                               MaxAge(), buffer_);
 }
 
-void PodUsageCollector::CollectNumaMemory(Pods::Entry& entry, UsageSum& sum) {
+std::optional<NumaStat> PodUsageCollector::ReadNuma(Pods::Entry& entry) {
   const Cgroups& cgroups = context_.host.cgroups();
   const auto text =
       entry.memory.numa.Read(cgroups, CgroupFile::kMemoryNumaStat, entry.dir(), buffer_);
-  if (!text.ok()) return Complain(entry.dir(), text.status());
-  const auto pages = ParseNumaStat(*text, cgroups.layout().version);
-  if (!pages.ok()) return Complain(entry.dir(), pages.status());
-  std::vector<MetricSlot>& slots = entry.memory.slots.numa;
-  if (slots.size() < pages->size()) slots.resize(pages->size());
-  for (size_t node = 0; node < pages->size(); ++node) {
-    if (numa_names_.size() <= node) numa_names_.push_back(std::to_string(node));
-    if (sum.numa_bytes.size() <= node) sum.numa_bytes.resize(node + 1);
-    const double bytes = static_cast<double>((*pages)[node]) * kBytesPerPage;
-    sum.numa_bytes[node] += bytes;
-    context_.store.Append({Metric::kPodNumaMemory, entry.subject(), numa_names_[node]}, bytes,
-                          slots[node]);
+  auto stat = text.ok() ? ParseNumaStat(*text, cgroups.layout().version)
+                        : StatusOr<NumaStat>(text.status());
+  if (stat.ok()) return *std::move(stat);
+  Complain(entry.dir(), stat.status());
+  return std::nullopt;
+}
+
+StatusOr<MemoryUse> PodUsageCollector::ReadMemory(Pods::Entry& entry, UsageSum& sum) {
+  const auto numa = ReadNuma(entry);
+  if (numa.has_value()) {
+    const std::vector<int64_t>& pages = numa->by_node;
+    if (sum.numa_bytes.size() < pages.size()) sum.numa_bytes.resize(pages.size());
+    for (size_t node = 0; node < pages.size(); ++node) {
+      sum.numa_bytes[node] += static_cast<double>(pages[node]) * kBytesPerPage;
+    }
+    if (numa->lists) return UseOf(*numa->lists, context_.host.kernel().page_size());
+  }
+  return entry.memory.memory.Read(context_.host.cgroups(), entry.dir(), buffer_);
+}
+
+void PodUsageCollector::CollectPod(Pods::Entry& entry, UsageSum& sum) {
+  const auto cpu = ReadCpu(entry);
+  const auto memory = ReadMemory(entry, sum);
+  if (!cpu.ok()) return Complain(entry.dir(), cpu.status());
+  if (!memory.ok()) return Complain(entry.dir(), memory.status());
+  if (!cpu->cores.has_value()) return;
+  MetricStore& store = context_.store;
+  Slots& slots = entry.memory.slots;
+  store.Append({Metric::kPodCpu, entry.subject()}, *cpu->cores, slots.cpu);
+  store.Append({Metric::kPodMemory, entry.subject()}, memory->used, slots.memory);
+  if (context_.options.page_cache) {
+    store.Append({Metric::kPodMemoryWithPageCache, entry.subject()}, memory->with_page_cache,
+                 slots.with_page_cache);
+  }
+  sum.cores += *cpu->cores;
+  sum.bytes += memory->used;
+}
+
+void PodUsageCollector::CollectContainer(Pods::Entry& entry) {
+  const auto cpu = ReadCpu(entry);
+  if (!cpu.ok()) return Complain(entry.dir(), cpu.status());
+  MetricStore& store = context_.store;
+  Slots& slots = entry.memory.slots;
+  if (cpu->throttled.has_value()) {
+    store.Append({Metric::kContainerThrottled, entry.subject()}, *cpu->throttled, slots.throttled);
+  }
+  if (cpu->cores.has_value()) {
+    store.Append({Metric::kContainerCpu, entry.subject()}, *cpu->cores, slots.cpu);
+  }
+}
+
+void PodUsageCollector::Follow() {
+  if (!pods_.Follow(context_.state)) return;
+  for (Pods::Entry& entry : pods_.entries()) {
+    // What is remembered is that of a directory, which may be another pod's now.
+    entry.memory.slots = {};
+    entry.memory.throttling = ThrottlingOf(*entry.pod, entry.container);
   }
 }
 
 void PodUsageCollector::Collect() {
   if (!context_.state.has_pods()) return;
-  if (pods_.Follow(context_.state)) {
-    // What is remembered is that of a directory, which may be another pod's now.
-    for (Pods::Entry& entry : pods_.entries()) entry.memory.slots = {};
-  }
+  Follow();
   UsageSum sum;
   for (Pods::Entry& entry : pods_.entries()) {
-    CollectUsage(entry, sum);
-    if (entry.container == nullptr) CollectNumaMemory(entry, sum);
+    if (entry.container == nullptr) {
+      CollectPod(entry, sum);
+    } else {
+      CollectContainer(entry);
+    }
   }
   sum.at = Now();
   sum.is_known = true;

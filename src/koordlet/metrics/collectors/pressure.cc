@@ -132,7 +132,7 @@ void PressureCollector::Show(Pods::Entry& entry, const Pressures& pressures) {
 void PressureCollector::Collect() {
   if (!context_.state.has_pods()) return;
   has_synced_ = true;
-  const std::string kubepods = context_.host.cgroups().layout().QosDir(kube::PodQos::kGuaranteed);
+  const CgroupDir kubepods = context_.host.cgroups().layout().QosDir(kube::PodQos::kGuaranteed);
   if (!context_.host.cgroups().IsSupported(CgroupFile::kCpuPressure, kubepods)) return;
   pods_.Follow(context_.state);
   for (Pods::Entry& entry : pods_.entries()) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "koordlet/informers/tracked_pods.h"
 #include "koordlet/metrics/collectors/collector.h"
-#include "koordlet/states/tracked_pods.h"
 
 namespace koord::koordlet {
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/default_strategies.h"
 #include "api/keys.h"
 #include "koordlet/host/kernel_text.h"
 
@@ -11,9 +12,6 @@ namespace koord::koordlet {
 namespace {
 
 constexpr Duration kMaxAge = std::chrono::seconds(60);
-constexpr int64_t kDefaultWeight = 100;
-constexpr int64_t kDefaultLatency = 3000;  // microseconds
-constexpr int64_t kDefaultLatencyPercent = 95;
 
 constexpr CgroupFile kLimitFiles[] = {CgroupFile::kBlkioReadIops, CgroupFile::kBlkioReadBps,
                                       CgroupFile::kBlkioWriteIops, CgroupFile::kBlkioWriteBps,
@@ -51,18 +49,20 @@ std::vector<BlkioLine> BlkioLimits(std::string_view disk, const api::IoConfig& c
           line(CgroupFile::kBlkioReadBps, AtLeastZero(config.read_bps)),
           line(CgroupFile::kBlkioWriteIops, AtLeastZero(config.write_iops)),
           line(CgroupFile::kBlkioWriteBps, AtLeastZero(config.write_bps)),
-          line(CgroupFile::kBlkioCostWeight, config.io_weight_percent.value_or(kDefaultWeight))};
+          line(CgroupFile::kBlkioCostWeight,
+               config.io_weight_percent.value_or(api::kDefaultIoWeightPercent))};
 }
 
 std::vector<BlkioLine> NoBlkioLimits(std::string_view disk) { return BlkioLimits(disk, {}); }
 
 std::vector<BlkioLine> DiskModel(std::string_view disk, const api::IoConfig& config) {
   const auto one = [](std::optional<int64_t> value) { return value.value_or(1); };
-  std::string qos = fmt::format("{} enable=1 ctrl=user rpct={} rlat={} wpct={} wlat={}", disk,
-                                config.read_latency_percent.value_or(kDefaultLatencyPercent),
-                                config.read_latency.value_or(kDefaultLatency),
-                                config.write_latency_percent.value_or(kDefaultLatencyPercent),
-                                config.write_latency.value_or(kDefaultLatency));
+  std::string qos =
+      fmt::format("{} enable=1 ctrl=user rpct={} rlat={} wpct={} wlat={}", disk,
+                  config.read_latency_percent.value_or(api::kDefaultIoLatencyPercent),
+                  config.read_latency.value_or(api::kDefaultIoLatencyMicros),
+                  config.write_latency_percent.value_or(api::kDefaultIoLatencyPercent),
+                  config.write_latency.value_or(api::kDefaultIoLatencyMicros));
   std::string model = fmt::format("{} ctrl=auto", disk);
   if (config.enable_user_model.value_or(false)) {
     model = fmt::format(
@@ -101,7 +101,7 @@ std::vector<BlkioQosStrategy::Place> BlkioQosStrategy::Plan() {
     return IsOn(of_class) ? of_class->blkio_qos->blocks : std::vector<api::BlockConfig>();
   };
   std::vector<Place> places;
-  places.push_back({.dir = "", .is_root = true, .blocks = blocks_of(strategy.cgroup_root)});
+  places.push_back({.dir = {}, .is_root = true, .blocks = blocks_of(strategy.cgroup_root)});
   places.push_back({.dir = context_.host.cgroups().layout().QosDir(kube::PodQos::kBestEffort),
                     .blocks = blocks_of(strategy.be_class)});
   for (const NodePod& pod : *inputs_.pods) {
@@ -121,7 +121,7 @@ std::optional<BlkioQosStrategy::Place> BlkioQosStrategy::PlanPod(const NodePod& 
   if (text->empty()) return place;
   auto blocks = api::BlkioBlocksOf(annotations);
   if (!blocks.ok()) {
-    problems_.Report("annotation is malformed", NameOf(pod), blocks.status());
+    problems_.Report({.object = NameOf(pod), .kind = "annotation is malformed"}, blocks.status());
     return std::nullopt;
   }
   place.blocks = *std::move(blocks);
@@ -133,7 +133,7 @@ void BlkioQosStrategy::Apply(const Place& place) {
   for (const api::BlockConfig& block : place.blocks) {
     auto disk = DiskOf(place, block);
     if (!disk) {
-      problems_.Report("block device is not known", place.dir,
+      problems_.Report({.object = place.dir, .kind = "block device is not known"},
                        NotFound("no disk for {} {}", block.type, block.name));
       return;
     }
@@ -226,7 +226,7 @@ void BlkioQosStrategy::Write(const Place& place, const std::vector<BlkioLine>& l
   AuditEvent about{.type = place.pod == nullptr ? AuditEvent::Type::kGroup : AuditEvent::Type::kPod,
                    .level = 3,
                    .ns = {},
-                   .name = place.dir,
+                   .name = place.dir.path(),
                    .container = {},
                    .reason = "BlkioReconcile",
                    .message = {}};
@@ -237,7 +237,7 @@ void BlkioQosStrategy::Write(const Place& place, const std::vector<BlkioLine>& l
   for (const BlkioLine& line : lines) {
     const auto written =
         context_.executor.Apply({CgroupTarget{line.file, place.dir}, line.text, about});
-    if (!written.ok()) problems_.Report(line.text, place.dir, written.status());
+    if (!written.ok()) problems_.Report({.object = place.dir, .kind = line.text}, written.status());
   }
 }
 

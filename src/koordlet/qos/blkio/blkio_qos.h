@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/problem_log.h"
 #include "koordlet/qos/framework/node_inputs.h"
-#include "koordlet/qos/framework/problem_log.h"
-#include "koordlet/qos/qos_strategy.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 
@@ -39,7 +39,7 @@ class BlkioQosStrategy final : public QosStrategy {
  private:
   // The configuration of one directory.
   struct Place {
-    std::string dir;
+    CgroupDir dir;
     bool is_root = false;
     const NodePod* pod = nullptr;
     std::vector<api::BlockConfig> blocks;

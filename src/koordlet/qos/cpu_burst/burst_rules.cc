@@ -34,10 +34,10 @@ BurstConfig MergeBurstConfig(const api::CpuBurstConfig& node, const api::CpuBurs
   return config;
 }
 
-int64_t StaticBurst(int64_t limit_milli, const BurstConfig& config) {
-  if (!config.accumulates() || limit_milli <= 0) return 0;
+int64_t StaticBurst(MilliCpu limit, const BurstConfig& config) {
+  if (!config.accumulates() || limit <= MilliCpu()) return 0;
   // milli / 1000 * percent / 100 * 100000 us
-  return std::clamp<int64_t>(Scale(limit_milli, config.cpu_burst_percent, 1), 0, kMaxBurstMicros);
+  return std::clamp<int64_t>(Scale(limit.value(), config.cpu_burst_percent, 1), 0, kMaxBurstMicros);
 }
 
 SharePool SharePoolOf(double used, double total, int64_t threshold_percent) {

@@ -5,6 +5,7 @@
 
 #include "api/qos_strategy.h"
 #include "base/clock.h"
+#include "base/milli_cpu.h"
 #include "base/random.h"
 
 // How far containers may go beyond their CPU limits. Numbers in, numbers out.
@@ -32,7 +33,7 @@ BurstConfig MergeBurstConfig(const api::CpuBurstConfig& node, const api::CpuBurs
 inline constexpr int64_t kMaxBurstMicros = 100'000'000;  // the kernel's
 
 // Microseconds of unused quota that a container may save up.
-int64_t StaticBurst(int64_t limit_milli, const BurstConfig& config);
+int64_t StaticBurst(MilliCpu limit, const BurstConfig& config);
 
 // How busy the processors are that pods share.
 enum class SharePool : uint8_t { kUnknown, kIdle, kCooling, kOverload };

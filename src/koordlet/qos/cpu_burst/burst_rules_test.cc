@@ -69,17 +69,17 @@ TEST(WantedStepTest, NeedsThrottlingAndTokens) {
 }
 
 TEST(StaticBurstTest, Vector10) {
-  EXPECT_EQ(StaticBurst(1500, Config(BurstPolicy::kAuto)), 1'500'000);
-  EXPECT_EQ(StaticBurst(1500, Config(BurstPolicy::kCfsQuotaBurstOnly)), 0);
-  EXPECT_EQ(StaticBurst(0, Config(BurstPolicy::kAuto)), 0);
+  EXPECT_EQ(StaticBurst(MilliCpu(1500), Config(BurstPolicy::kAuto)), 1'500'000);
+  EXPECT_EQ(StaticBurst(MilliCpu(1500), Config(BurstPolicy::kCfsQuotaBurstOnly)), 0);
+  EXPECT_EQ(StaticBurst(MilliCpu(0), Config(BurstPolicy::kAuto)), 0);
 }
 
 TEST(StaticBurstTest, StaysInTheKernelsRange) {
   BurstConfig config = Config(BurstPolicy::kAuto);
   config.cpu_burst_percent = INT64_MAX;
-  EXPECT_EQ(StaticBurst(INT64_MAX, config), kMaxBurstMicros);
+  EXPECT_EQ(StaticBurst(MilliCpu(INT64_MAX), config), kMaxBurstMicros);
   config.cpu_burst_percent = -1;
-  EXPECT_EQ(StaticBurst(1500, config), 0);
+  EXPECT_EQ(StaticBurst(MilliCpu(1500), config), 0);
 }
 
 TEST(MergeBurstConfigTest, ThePodsFieldsWin) {

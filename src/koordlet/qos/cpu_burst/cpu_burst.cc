@@ -10,30 +10,24 @@ namespace {
 
 constexpr Duration kQuotaMaxAge = std::chrono::seconds(10);
 constexpr Duration kBurstMaxAge = std::chrono::seconds(60);
-constexpr int64_t kDefaultThresholdPercent = 50;
-
-bool Takes(const NodePod& pod) {
-  return pod.is_active && pod.raw_qos != api::QosClass::kLse &&
-         pod.raw_qos != api::QosClass::kLsr && pod.raw_qos != api::QosClass::kBe;
-}
 
 bool IsBound(const NodePod& pod) {
   return pod.raw_qos == api::QosClass::kLse || pod.raw_qos == api::QosClass::kLsr;
 }
 
-int64_t CpuLimitOf(const kube::Container& container) {
-  return MilliOf(container.resources.limits, kube::kCpu).value_or(0);
+MilliCpu CpuLimitOf(const kube::Container& container) {
+  return CpuOf(container.resources.limits).value_or(MilliCpu());
 }
 
 // What the kubelet gives the pod's cgroup: a quota only where every container has a limit.
 Limit KubeletQuota(const NodePod& pod) {
-  const auto is_limited = [](const kube::Container& c) { return CpuLimitOf(c) > 0; };
+  const auto is_limited = [](const kube::Container& c) { return CpuLimitOf(c) > MilliCpu(); };
   const kube::PodSpec& spec = pod.pod->spec;
   if (!std::ranges::all_of(spec.containers, is_limited) ||
       !std::ranges::all_of(spec.init_containers, is_limited)) {
     return Limit::Unlimited();
   }
-  return QuotaOfMilli(MilliOf(pod.limits, kube::kCpu).value_or(0));
+  return QuotaOf(CpuOf(pod.limits).value_or(MilliCpu()));
 }
 
 AuditEvent AboutOf(const NodePod& pod, std::string_view container, std::string_view reason) {
@@ -85,11 +79,14 @@ void CpuBurst::Run() {
 void CpuBurst::Plan() {
   StringMap<Container> known;
   for (Pod& pod : plan_) {
-    for (Container& c : pod.containers) known.emplace(c.dir, std::move(c));
+    for (Container& c : pod.containers) {
+      std::string dir = c.dir.path();
+      known.emplace(std::move(dir), std::move(c));
+    }
   }
   plan_.clear();
   for (const NodePod& pod : *inputs_.pods) {
-    if (Takes(pod)) plan_.push_back(PlanPod(pod, known));
+    if (MayBurst(pod)) plan_.push_back(PlanPod(pod, known));
   }
 }
 
@@ -100,17 +97,18 @@ CpuBurst::Pod CpuBurst::PlanPod(const NodePod& pod, StringMap<Container>& known)
       MergeBurstConfig(*inputs_.slo->cpu_burst_strategy, pod.cpu_burst ? &*pod.cpu_burst : nullptr);
   plan.base = KubeletQuota(pod);
   for (const NodeContainer& container : pod.containers) {
-    if (container.is_init || container.spec == nullptr || container.dir.empty()) continue;
+    if (container.is_init || container.spec == nullptr || container.dir.is_root()) continue;
     Container c;
-    if (const auto it = known.find(container.dir); it != known.end()) c = std::move(it->second);
+    if (const auto it = known.find(container.dir.path()); it != known.end())
+      c = std::move(it->second);
     c.dir = container.dir;
     c.id = container.id;
     c.name = container.spec->name;
     c.is_running = container.is_running;
-    c.limit_milli = CpuLimitOf(*container.spec);
-    c.base = c.limit_milli > 0 ? QuotaOfMilli(c.limit_milli).value() : 0;
+    c.limit = CpuLimitOf(*container.spec);
+    c.base = c.limit > MilliCpu() ? QuotaOf(c.limit).value() : 0;
     c.quota_read.reset();  // whoever changed the pod may have changed it, too
-    c.burst = StaticBurst(c.limit_milli, plan.config);
+    c.burst = StaticBurst(c.limit, plan.config);
     plan.burst = std::min(Plus(plan.burst, c.burst), kMaxBurstMicros);
     plan.containers.push_back(std::move(c));
   }
@@ -129,7 +127,7 @@ void CpuBurst::ApplyBursts() {
   }
 }
 
-bool CpuBurst::ApplyBurst(const NodePod& pod, const Container* container, const std::string& dir,
+bool CpuBurst::ApplyBurst(const NodePod& pod, const Container* container, const CgroupDir& dir,
                           int64_t burst, int64_t quota) {
   const auto apply = [&](int64_t value) {
     return context_.executor.Apply(
@@ -142,7 +140,8 @@ bool CpuBurst::ApplyBurst(const NodePod& pod, const Container* container, const 
     applied = apply(capped);
     kernel_caps_burst_ = applied.ok();
   }
-  if (!applied.ok()) problems_.Report("burst is not writable", dir, applied.status());
+  if (!applied.ok())
+    problems_.Report({.object = dir, .kind = "burst is not writable"}, applied.status());
   return applied.ok();
 }
 
@@ -152,20 +151,21 @@ SharePool CpuBurst::ReadSharePool() const {
   const auto& cpus = context_.info.cpu();
   const auto node = context_.metrics.Average({Metric::kNodeCpu}, window);
   if (cpus == nullptr || !node) return SharePool::kUnknown;
-  auto total = static_cast<double>(cpus->processors.size());
+  auto total = static_cast<double>(cpus->topology.processors().size());
   double used = node->average;
   for (const NodePod& pod : *inputs_.pods) {
     const bool bound = IsBound(pod);
     if (!bound && pod.raw_qos != api::QosClass::kBe) continue;
     if (bound) {
-      total -= static_cast<double>(MilliOf(pod.requests, kube::kCpu).value_or(0)) / 1000;
+      total -= CpuOf(pod.requests).value_or(MilliCpu()).cores();
     }
     if (const auto of_pod = context_.metrics.Average({Metric::kPodCpu, pod.uid()}, window)) {
       used -= of_pod->average;
     }
   }
   const auto& threshold = inputs_.slo->cpu_burst_strategy->share_pool_threshold_percent;
-  return SharePoolOf(used, total, threshold.value_or(kDefaultThresholdPercent));
+  if (!threshold) return SharePool::kUnknown;  // the NodeSLO in force has one always
+  return SharePoolOf(used, total, *threshold);
 }
 
 void CpuBurst::ScaleQuotas(Pod& pod, SharePool pool) {
@@ -192,7 +192,7 @@ void CpuBurst::ScaleQuota(const Pod& pod, Container& c, SharePool pool) {
   Tell(*pod.pod, c, step, pool, *current, target);
   if (target == *current) return;
 
-  const std::string& pod_dir = pod.pod->dir;
+  const CgroupDir& pod_dir = pod.pod->dir;
   const auto of_pod = context_.host.cgroups().ReadCpuQuota(pod_dir);
   const auto write_pod = [&] {
     if (!of_pod.ok() || of_pod->unlimited() || of_pod->value() <= 0) return true;
@@ -231,7 +231,7 @@ bool CpuBurst::LimiterAllows(const BurstConfig& config, Container& c) {
   }
   const auto used =
       context_.metrics.Last({Metric::kContainerCpu, c.id}, 2 * context_.collect_interval);
-  const double limit = static_cast<double>(c.limit_milli) / 1000;
+  const double limit = c.limit.cores();
   return c.limiter->Allows(used ? Truncate(*used / limit * 100) : 100, now);
 }
 
@@ -268,12 +268,13 @@ void CpuBurst::RestorePodQuota(const Pod& pod) {
   WriteQuota(*pod.pod, nullptr, pod.pod->dir, wanted);
 }
 
-bool CpuBurst::WriteQuota(const NodePod& pod, const Container* container, const std::string& dir,
+bool CpuBurst::WriteQuota(const NodePod& pod, const Container* container, const CgroupDir& dir,
                           int64_t quota) {
   const auto written = context_.executor.ApplyNow(
       {CgroupTarget{CgroupFile::kCpuQuota, dir}, std::to_string(quota),
        AboutOf(pod, container == nullptr ? "" : container->name, "AdjustCFSQuota")});
-  if (!written.ok()) problems_.Report("quota is not writable", dir, written.status());
+  if (!written.ok())
+    problems_.Report({.object = dir, .kind = "quota is not writable"}, written.status());
   return written.ok();
 }
 

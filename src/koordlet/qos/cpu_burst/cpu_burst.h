@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "base/problem_log.h"
 #include "base/string_map.h"
 #include "koordlet/host/limit.h"
 #include "koordlet/qos/cpu_burst/burst_rules.h"
 #include "koordlet/qos/framework/node_inputs.h"
-#include "koordlet/qos/framework/problem_log.h"
-#include "koordlet/qos/qos_strategy.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 
@@ -28,10 +28,10 @@ class CpuBurst final : public QosStrategy {
 
  private:
   struct Container {
-    std::string dir;
+    CgroupDir dir;
     std::string_view id;    // of the pod's object
     std::string_view name;  // of the pod's object
-    int64_t limit_milli = 0;
+    MilliCpu limit;
     int64_t base = 0;  // the kubelet's quota; 0: it has none
     int64_t burst = 0;
     bool is_running = false;
@@ -56,7 +56,7 @@ class CpuBurst final : public QosStrategy {
   Pod PlanPod(const NodePod& pod, StringMap<Container>& known) const;
 
   void ApplyBursts();
-  bool ApplyBurst(const NodePod& pod, const Container* container, const std::string& dir,
+  bool ApplyBurst(const NodePod& pod, const Container* container, const CgroupDir& dir,
                   int64_t burst, int64_t quota);
 
   SharePool ReadSharePool() const;
@@ -69,7 +69,7 @@ class CpuBurst final : public QosStrategy {
   // The kubelet's quota of the pod and what its containers, `but` one, have beyond theirs.
   static int64_t QuotaAround(const Pod& pod, const Container* but);
   void RestorePodQuota(const Pod& pod);
-  bool WriteQuota(const NodePod& pod, const Container* container, const std::string& dir,
+  bool WriteQuota(const NodePod& pod, const Container* container, const CgroupDir& dir,
                   int64_t quota);
   void Publish();
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/extended_resources.h"
-#include "koordlet/qos/evict/victims.h"
+#include "koordlet/qos/eviction/victims.h"
 #include "koordlet/qos/framework/amounts.h"
 #include "koordlet/qos/framework/node_inputs.h"
 
@@ -47,7 +47,7 @@ CpuEvict::CpuEvict(const QosContext& context)
 void CpuEvict::Run() {
   if (ThresholdSwitchOf(context_.state) != ThresholdSwitch::kOn || !cool_time_.Over()) return;
   const auto& node = context_.state.node();
-  if (node == nullptr || MilliOf(node->status.capacity, kube::kCpu).value_or(0) <= 0) return;
+  if (node == nullptr || CpuOf(node->status.capacity).value_or(MilliCpu()) <= MilliCpu()) return;
   const Strategy& strategy = *context_.state.slo()->resource_used_threshold_with_be;
   std::vector<EvictionTask> tasks;
   if (context_.gates.Enabled(kSatisfaction)) AddSatisfactionTask(strategy, tasks);
@@ -72,10 +72,11 @@ bool CpuEvict::Covers(size_t samples, Duration window) const {
 void CpuEvict::AddSatisfactionTask(const Strategy& strategy, std::vector<EvictionTask>& tasks) {
   const auto limits = SatisfactionLimitsOf(strategy);
   if (!limits.ok()) {
-    problems_.Report("satisfaction limits are unusable", "NodeSLO", limits.status());
+    problems_.Report({.object = "NodeSLO", .kind = "satisfaction limits are unusable"},
+                     limits.status());
     return;
   }
-  problems_.Resolve("satisfaction limits are unusable", "NodeSLO");
+  problems_.Resolve({.object = "NodeSLO", .kind = "satisfaction limits are unusable"});
   if (!*limits) return;
   const Duration window = Window(strategy);
   const auto usage = context_.metrics.Average({Metric::kBeCpuUsage}, window);
@@ -132,8 +133,9 @@ void CpuEvict::AddUsageTask(const Strategy& strategy, std::vector<EvictionTask>&
   const Duration window = Window(strategy);
   const auto used = context_.metrics.Average({Metric::kNodeCpu}, window);
   if (!used || !Covers(used->count, window)) return;
-  const int64_t capacity = *MilliOf(context_.state.node()->status.capacity, kube::kCpu);
-  const auto release = UsageRelease(MilliOf(used->average), capacity, *limits);
+  const MilliCpu capacity = *CpuOf(context_.state.node()->status.capacity);
+  const auto release =
+      UsageRelease(MilliCpu::OfCores(used->average).value(), capacity.value(), *limits);
   if (!release) return;
   tasks.push_back(
       UsedTask(context_, kUsage, kube::kCpu, *release, *strategy.evict_enabled_priority_threshold));

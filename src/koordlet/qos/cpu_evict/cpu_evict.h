@@ -1,10 +1,10 @@
 #pragma once
 #include <vector>
 
+#include "base/problem_log.h"
 #include "koordlet/qos/cpu_evict/satisfaction.h"
-#include "koordlet/qos/evict/eviction.h"
-#include "koordlet/qos/framework/problem_log.h"
-#include "koordlet/qos/qos_strategy.h"
+#include "koordlet/qos/eviction/eviction.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 

@@ -23,11 +23,10 @@ StatusOr<std::optional<SatisfactionLimits>> SatisfactionLimitsOf(
   const auto& lower = strategy.cpu_evict_be_satisfaction_lower_percent;
   const auto& upper = strategy.cpu_evict_be_satisfaction_upper_percent;
   if (!lower && !upper) return std::nullopt;
-  if (!lower || *lower <= 0 || *lower > 60) {
-    return InvalidArgument("cpuEvictBESatisfactionLowerPercent must be in 1..60");
-  }
-  if (!upper || *upper <= 0 || *upper >= 100) {
-    return InvalidArgument("cpuEvictBESatisfactionUpperPercent must be in 1..99");
+  if (!lower || !upper) {
+    return InvalidArgument(
+        "cpuEvictBESatisfactionLowerPercent and cpuEvictBESatisfactionUpperPercent: expected both "
+        "or neither");
   }
   if (*upper < *lower) {
     return InvalidArgument(
@@ -35,8 +34,11 @@ StatusOr<std::optional<SatisfactionLimits>> SatisfactionLimitsOf(
         "cpuEvictBESatisfactionLowerPercent {}",
         *upper, *lower);
   }
-  return SatisfactionLimits{*lower, *upper,
-                            strategy.cpu_evict_be_usage_threshold_percent.value_or(90)};
+  SatisfactionLimits limits{.lower = *lower, .upper = *upper};
+  if (const auto& usage = strategy.cpu_evict_be_usage_threshold_percent) {
+    limits.usage_threshold = *usage;
+  }
+  return limits;
 }
 
 int64_t SatisfactionRelease(const BeCpu& be, const SatisfactionLimits& limits) {

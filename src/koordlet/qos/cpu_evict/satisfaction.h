@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "api/default_strategies.h"
 #include "api/qos_strategy.h"
 #include "base/status.h"
 
@@ -20,9 +21,10 @@ struct BeCpu {
 struct SatisfactionLimits {  // percent
   int64_t lower = 0;
   int64_t upper = 0;
-  int64_t usage_threshold = 90;
+  int64_t usage_threshold = api::kDefaultBeUsageThresholdPercent;
 };
-// An error names what does not make sense; none: switched off.
+// Of a strategy in force, whose numbers are within their bounds (see api/setting_rules.h). An error
+// names what does not make sense; none: switched off.
 StatusOr<std::optional<SatisfactionLimits>> SatisfactionLimitsOf(
     const api::ResourceThresholdStrategy& strategy);
 

@@ -43,7 +43,7 @@ TEST(SatisfactionReleaseTest, BothMustAgree) {
   EXPECT_EQ(SatisfactionRelease(fine, low, kLimits), 0);
 }
 
-TEST(SatisfactionLimitsTest, Ranges) {
+TEST(SatisfactionLimitsTest, BothOrNeitherInOrder) {
   const auto limits_of = [](std::optional<int64_t> lower, std::optional<int64_t> upper) {
     api::ResourceThresholdStrategy strategy;
     strategy.cpu_evict_be_satisfaction_lower_percent = lower;
@@ -55,9 +55,6 @@ TEST(SatisfactionLimitsTest, Ranges) {
   EXPECT_FALSE(limits_of({}, {})->has_value());
   EXPECT_FALSE(limits_of(30, {}).ok());
   EXPECT_FALSE(limits_of({}, 40).ok());
-  EXPECT_FALSE(limits_of(0, 40).ok());
-  EXPECT_FALSE(limits_of(61, 80).ok());
-  EXPECT_FALSE(limits_of(30, 100).ok());
   EXPECT_FALSE(limits_of(50, 40).ok());
   EXPECT_EQ((*limits_of(30, 40))->usage_threshold, 90);
 }

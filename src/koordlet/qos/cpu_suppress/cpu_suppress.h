@@ -2,8 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "koordlet/qos/framework/problem_log.h"
-#include "koordlet/qos/qos_strategy.h"
+#include "base/cpu_set.h"
+#include "base/problem_log.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 
@@ -25,48 +26,50 @@ class CpuSuppress final : public QosStrategy {
  private:
   // The cgroups of best-effort pods as they are now, whether or not anybody knows the pods.
   struct BeTree {
-    std::string root;
-    std::vector<std::string> pods;
-    std::vector<std::string> containers;
+    CgroupDir root;
+    std::vector<CgroupDir> pods;
+    std::vector<CgroupDir> containers;
     bool operator==(const BeTree&) const = default;
   };
 
   void Suppress(const api::ResourceThresholdStrategy& strategy);
-  std::optional<int64_t> BeMilli(const api::ResourceThresholdStrategy& strategy);
-  void SuppressByQuota(int64_t be_milli);
-  void SuppressByCpuset(int64_t be_milli);
+  std::optional<MilliCpu> CpuLeft(const api::ResourceThresholdStrategy& strategy);
+  double UseOfUnlistedPods(Duration window);
+  void SuppressByQuota(MilliCpu be);
+  void SuppressByCpuset(MilliCpu be);
   // For a kubelet that gives out CPUs itself and rewrites what is above containers: that has all
   // CPUs, and only the containers are narrowed.
-  void SuppressContainers(const BeTree& tree, const std::vector<int32_t>& current,
-                          const std::vector<int32_t>& chosen);
-  void Tell(int64_t be_milli, const std::string& outcome) const;
-  std::vector<int32_t> ChooseCpus(int64_t be_milli, size_t current) const;
+  void SuppressContainers(const BeTree& tree, const CpuSet& current, const CpuSet& chosen);
+  void Tell(MilliCpu be, const std::string& outcome) const;
+  CpuSet ChooseCpus(MilliCpu be, size_t current) const;
 
   void RecoverQuota();
   void RecoverCpuset();
   // For a node where BE pods get CPUs of their own: leaves the containers alone that have some.
   void RecoverUnmanagedCpusets();
   // What best-effort pods may use when nobody suppresses them; empty: not known.
-  std::vector<int32_t> RecoveryCpus() const;
+  CpuSet RecoveryCpus() const;
 
   const BeTree& KnownBeTree();
   BeTree ReadBeTree() const;
   // Lets the directories grow downwards and shrink upwards to `cpus`. `lists` go from the top to
   // the bottom of the tree.
-  void WriteCpusets(std::initializer_list<const std::vector<std::string>*> lists,
-                    const std::vector<int32_t>& old, const std::vector<int32_t>& cpus);
-  void WriteCpuset(const std::string& dir, const std::string& cpus);
+  void WriteCpusets(std::initializer_list<const std::vector<CgroupDir>*> lists, const CpuSet& old,
+                    const CpuSet& cpus);
+  void WriteCpuset(const CgroupDir& dir, const std::string& cpus);
   bool WriteQuota(int64_t quota);
 
   QosContext context_;
   ProblemLog problems_;
-  const std::string be_dir_;
+  const CgroupDir be_dir_;
+  std::shared_ptr<const NodePods> listed_ = std::make_shared<const NodePods>();  // when last seen
+  std::vector<std::string> unlisted_;  // uids of pods that were listed and may still have usage
   bool quota_recovered_ = false;
   BeTree tree_;                                // as it was a moment ago
   std::shared_ptr<const NodePods> tree_pods_;  // null: it is to be read again
   SteadyTime tree_read_{};
   // What all of the tree was given since it was read; none: not all has the same, or not surely.
-  std::optional<std::vector<int32_t>> written_;
+  std::optional<CpuSet> written_;
   BeTree recovered_;  // what was given all CPUs the last time
   SteadyTime recovered_at_{};
   metrics::Gauges& suppressed_;

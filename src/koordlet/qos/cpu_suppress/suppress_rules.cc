@@ -26,7 +26,7 @@ class Bucket {
   int32_t first() const { return processors_.front().cpu; }
 
   // Two neighbours of one core.
-  bool TakePair(std::vector<int32_t>& taken) {
+  bool TakePair(CpuSet& taken) {
     for (size_t i = 0; i + 1 < size(); ++i) {
       if (used_[i] || used_[i + 1] || processors_[i].core != processors_[i + 1].core) continue;
       Take(i, taken);
@@ -35,7 +35,7 @@ class Bucket {
     }
     return false;
   }
-  bool TakeOne(std::vector<int32_t>& taken) {
+  bool TakeOne(CpuSet& taken) {
     const auto free = std::find(used_.begin(), used_.end(), false);
     if (free == used_.end()) return false;
     Take(static_cast<size_t>(free - used_.begin()), taken);
@@ -43,9 +43,9 @@ class Bucket {
   }
 
  private:
-  void Take(size_t i, std::vector<int32_t>& taken) {
+  void Take(size_t i, CpuSet& taken) {
     used_[i] = true;
-    taken.push_back(processors_[i].cpu);
+    taken.Add(processors_[i].cpu);
   }
 
   std::vector<Processor> processors_;
@@ -82,19 +82,19 @@ size_t GoAround(std::vector<Bucket>& buckets, size_t at, Wanted wanted, TakeFrom
 
 }  // namespace
 
-int64_t BeMilliCores(int64_t capacity_milli, int64_t threshold_percent,
-                     std::optional<int64_t> min_percent, const NodeCpuUse& use) {
+MilliCpu BeCpuLeft(MilliCpu capacity, int64_t threshold_percent, std::optional<int64_t> min_percent,
+                   const NodeCpuUse& use) {
   const double system = std::max({use.node - use.pods - use.host_apps, 0.0, use.reserved});
-  int64_t be = PercentOf(capacity_milli, threshold_percent);
-  be = Minus(be, MilliOf(use.pods_not_be));
-  be = Minus(be, MilliOf(use.host_apps_not_be));
-  be = Minus(be, MilliOf(system));
-  if (min_percent) be = std::max(be, PercentOf(capacity_milli, *min_percent));
-  return std::min(be, capacity_milli);
+  MilliCpu be = PercentOf(capacity, threshold_percent);
+  be -= MilliCpu::OfCores(use.pods_not_be);
+  be -= MilliCpu::OfCores(use.host_apps_not_be);
+  be -= MilliCpu::OfCores(system);
+  if (min_percent) be = std::max(be, PercentOf(capacity, *min_percent));
+  return std::min(be, capacity);
 }
 
-std::optional<int64_t> NextBeQuota(int64_t be_milli, Limit current, int64_t capacity_cpus) {
-  const int64_t wanted = std::max(Scale(be_milli, kCpuPeriodMicros, 1000), kMinBeQuotaMicros);
+std::optional<int64_t> NextBeQuota(MilliCpu be, Limit current, int64_t capacity_cpus) {
+  const int64_t wanted = std::max(Scale(be.value(), kCpuPeriodMicros, 1000), kMinBeQuotaMicros);
   if (current.unlimited()) return wanted;
   const int64_t node = Scale(capacity_cpus, kCpuPeriodMicros, 1);
   const int64_t change = Minus(wanted, current.value());
@@ -104,36 +104,32 @@ std::optional<int64_t> NextBeQuota(int64_t be_milli, Limit current, int64_t capa
   return wanted;
 }
 
-int64_t NextBeCpuCount(int64_t be_milli, int64_t current_cpus, int64_t all_cpus) {
-  const int64_t wanted = std::max(CeilDivide(be_milli, 1000), kMinBeCpus);
+int64_t NextBeCpuCount(MilliCpu be, int64_t current_cpus, int64_t all_cpus) {
+  const int64_t wanted = std::max(CeilDivide(be.value(), 1000), kMinBeCpus);
   const int64_t step = CeilDivide(all_cpus, 10);
   return wanted - current_cpus > step ? std::max(current_cpus + step, kMinBeCpus) : wanted;
 }
 
-std::vector<int32_t> PickCpus(int64_t count, std::vector<Processor> from) {
+CpuSet PickCpus(int64_t count, std::vector<Processor> from) {
   if (count <= 0 || static_cast<int64_t>(from.size()) < count) return {};
   std::vector<Bucket> buckets = MakeBuckets(from);
-  std::vector<int32_t> taken;
+  CpuSet taken;
   const auto need = [&] { return count - static_cast<int64_t>(taken.size()); };
   const size_t stopped = GoAround(
       buckets, 0, [&] { return need() > 1; }, [&](Bucket& b) { return b.TakePair(taken); });
   GoAround(
       buckets, stopped, [&] { return need() > 0; }, [&](Bucket& b) { return b.TakeOne(taken); });
-  std::sort(taken.begin(), taken.end());
   return taken;
 }
 
-std::vector<int32_t> ChooseBeCpus(int64_t count, const std::vector<Processor>& of_lsr,
-                                  const std::vector<Processor>& shared) {
+CpuSet ChooseBeCpus(int64_t count, const std::vector<Processor>& of_lsr,
+                    const std::vector<Processor>& shared) {
   const auto all = static_cast<int64_t>(of_lsr.size() + shared.size());
   if (all == 0) return {};
   const int64_t from_lsr = Scale(count, static_cast<int64_t>(of_lsr.size()), all);
-  std::vector<int32_t> chosen = PickCpus(from_lsr, of_lsr);
-  const std::vector<int32_t> rest = PickCpus(count - from_lsr, shared);
-  chosen.insert(chosen.end(), rest.begin(), rest.end());
-  std::sort(chosen.begin(), chosen.end());
+  CpuSet chosen = PickCpus(from_lsr, of_lsr) | PickCpus(count - from_lsr, shared);
   // Where only a part of the wanted ones could be had, less than the floor may be left.
-  if (static_cast<int64_t>(chosen.size()) < kMinBeCpus) chosen.clear();
+  if (static_cast<int64_t>(chosen.size()) < kMinBeCpus) chosen.Clear();
   return chosen;
 }
 

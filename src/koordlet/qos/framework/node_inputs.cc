@@ -14,10 +14,10 @@ ThresholdSwitch ThresholdSwitchOf(const NodeState& state) {
                                                        : ThresholdSwitch::kOff;
 }
 
-std::optional<int64_t> MilliOf(const kube::ResourceList& resources, std::string_view name) {
-  const auto it = resources.find(name);
+std::optional<MilliCpu> CpuOf(const kube::ResourceList& resources) {
+  const auto it = resources.find(kube::kCpu);
   if (it == resources.end()) return std::nullopt;
-  return it->second.MilliValue();
+  return MilliCpu(it->second.MilliValue());
 }
 
 std::optional<int64_t> ValueOf(const kube::ResourceList& resources, std::string_view name) {

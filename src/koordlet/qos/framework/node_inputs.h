@@ -4,7 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "koordlet/states/node_state.h"
+#include "base/milli_cpu.h"
+#include "koordlet/informers/node_state.h"
 
 // What strategies ask of the node's state.
 namespace koord::koordlet {
@@ -26,7 +27,7 @@ struct NodeInputs {
 };
 
 // None where it is not listed.
-std::optional<int64_t> MilliOf(const kube::ResourceList& resources, std::string_view name);
+std::optional<MilliCpu> CpuOf(const kube::ResourceList& resources);
 std::optional<int64_t> ValueOf(const kube::ResourceList& resources, std::string_view name);
 
 std::string NameOf(const NodePod& pod);  // "namespace/name"

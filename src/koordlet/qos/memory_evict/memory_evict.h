@@ -1,9 +1,9 @@
 #pragma once
 #include <vector>
 
-#include "koordlet/qos/evict/eviction.h"
-#include "koordlet/qos/evict/victims.h"
-#include "koordlet/qos/qos_strategy.h"
+#include "koordlet/qos/eviction/eviction.h"
+#include "koordlet/qos/eviction/victims.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 

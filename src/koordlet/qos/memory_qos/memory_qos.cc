@@ -121,7 +121,7 @@ void MemoryQosStrategy::PlanPod(const NodePod& pod, Guarantees& guarantees) {
   for (const NodeContainer& container : pod.containers) {
     const bool stays =
         container.spec != nullptr && (!container.is_init || kube::IsSidecar(*container.spec));
-    if (stays && !container.dir.empty()) PlanContainer(pod, container, config);
+    if (stays && !container.dir.is_root()) PlanContainer(pod, container, config);
   }
 }
 
@@ -192,11 +192,11 @@ void MemoryQosStrategy::PlanQosDirs(const Guarantees& guarantees) {
 void MemoryQosStrategy::PlanQosDir(kube::PodQos qos, const Guarantee& guarantee,
                                    const api::ResourceQos* of_class, std::vector<Update>& level) {
   const Cgroups& cgroups = context_.host.cgroups();
-  const std::string dir = cgroups.layout().QosDir(qos);
+  const CgroupDir dir = cgroups.layout().QosDir(qos);
   const AuditEvent about{.type = AuditEvent::Type::kGroup,
                          .level = 3,
                          .ns = {},
-                         .name = dir,
+                         .name = dir.path(),
                          .container = {},
                          .reason = "MemoryQOS",
                          .message = {}};
@@ -215,27 +215,28 @@ void MemoryQosStrategy::PlanQosDir(kube::PodQos qos, const Guarantee& guarantee,
   }
 }
 
-void MemoryQosStrategy::PutReclaim(std::vector<Update>& level, const std::string& dir,
+void MemoryQosStrategy::PutReclaim(std::vector<Update>& level, const CgroupDir& dir,
                                    const api::MemoryQos& config, const AuditEvent& about) {
   Put(level, CgroupFile::kMemoryWmarkRatio, dir, config.wmark_ratio, about);
   Put(level, CgroupFile::kMemoryWmarkScaleFactor, dir, config.wmark_scale_permill, about);
   Put(level, CgroupFile::kMemoryWmarkMinAdj, dir, config.wmark_min_adj, about);
 }
 
-void MemoryQosStrategy::PutOomOrder(std::vector<Update>& level, const std::string& dir,
+void MemoryQosStrategy::PutOomOrder(std::vector<Update>& level, const CgroupDir& dir,
                                     const api::MemoryQos& config, const AuditEvent& about) {
   Put(level, CgroupFile::kMemoryPriority, dir, config.priority, about);
   Put(level, CgroupFile::kMemoryUsePriorityOom, dir, config.priority_enable, about);
   Put(level, CgroupFile::kMemoryOomGroup, dir, config.oom_kill_group, about);
 }
 
-void MemoryQosStrategy::Put(std::vector<Update>& level, CgroupFile file, const std::string& dir,
+void MemoryQosStrategy::Put(std::vector<Update>& level, CgroupFile file, const CgroupDir& dir,
                             std::optional<int64_t> value, const AuditEvent& about) {
   if (!value) return;
   const CgroupFileInfo* info = InfoOf(file, context_.host.cgroups().layout().version);
   if (info == nullptr) return;
   if ((info->min && *value < *info->min) || (info->max && *value > *info->max)) {
-    problems_.Report(info->name, dir, InvalidArgument("{} is out of its range", *value));
+    problems_.Report({.object = dir, .kind = info->name},
+                     InvalidArgument("{} is out of its range", *value));
     return;
   }
   level.push_back({CgroupTarget{file, dir}, std::to_string(*value), about});

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/problem_log.h"
 #include "koordlet/qos/framework/node_inputs.h"
-#include "koordlet/qos/framework/problem_log.h"
-#include "koordlet/qos/qos_strategy.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 
@@ -44,11 +44,11 @@ class MemoryQosStrategy final : public QosStrategy {
   const api::ResourceQos* ClassOf(api::QosClass qos) const;
 
   // Adds a write, unless the value is absent or out of the file's range.
-  void Put(std::vector<Update>& level, CgroupFile file, const std::string& dir,
+  void Put(std::vector<Update>& level, CgroupFile file, const CgroupDir& dir,
            std::optional<int64_t> value, const AuditEvent& about);
-  void PutReclaim(std::vector<Update>& level, const std::string& dir, const api::MemoryQos& config,
+  void PutReclaim(std::vector<Update>& level, const CgroupDir& dir, const api::MemoryQos& config,
                   const AuditEvent& about);
-  void PutOomOrder(std::vector<Update>& level, const std::string& dir, const api::MemoryQos& config,
+  void PutOomOrder(std::vector<Update>& level, const CgroupDir& dir, const api::MemoryQos& config,
                    const AuditEvent& about);
 
   QosContext context_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/default_strategies.h"
 #include "koordlet/qos/framework/amounts.h"
 
 namespace koord::koordlet {
@@ -32,31 +33,12 @@ int64_t ClampPercent(int64_t percent) { return std::clamp<int64_t>(percent, 0, 1
 
 }  // namespace
 
-api::MemoryQos NoMemoryQos() {
-  api::MemoryQos none;
-  none.min_limit_percent = none.low_limit_percent = none.throttling_percent = 0;
-  none.wmark_ratio = 0;
-  none.wmark_scale_permill = 50;
-  none.wmark_min_adj = 0;
-  none.priority_enable = none.priority = none.oom_kill_group = 0;
-  return none;
-}
-
-api::MemoryQos DefaultMemoryQos(api::QosClass qos) {
-  api::MemoryQos config = NoMemoryQos();
-  if (qos == api::QosClass::kSystem) return config;
-  config.wmark_ratio = 95;
-  config.wmark_scale_permill = 20;
-  config.wmark_min_adj = qos == api::QosClass::kBe ? 50 : -25;
-  return config;
-}
-
 api::MemoryQos MergeMemoryQos(const api::MemoryQos* of_class, api::QosClass qos,
                               const api::PodMemoryQos* own) {
   const api::MemoryQos node = of_class == nullptr ? api::MemoryQos() : *of_class;
   if (own == nullptr) return node;
-  if (own->policy == "none") return NoMemoryQos();
-  return Overlay(own->policy == "auto" ? DefaultMemoryQos(qos) : node, *own);
+  if (own->policy == "none") return api::NoMemoryQos();
+  return Overlay(own->policy == "auto" ? api::DefaultMemoryQos(qos) : node, *own);
 }
 
 std::optional<int64_t> Protected(int64_t request, std::optional<int64_t> percent) {

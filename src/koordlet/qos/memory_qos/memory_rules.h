@@ -14,9 +14,6 @@ namespace koord::koordlet {
 // null where the node says nothing.
 api::MemoryQos MergeMemoryQos(const api::MemoryQos* of_class, api::QosClass qos,
                               const api::PodMemoryQos* own);
-// What a class has when nobody has said otherwise, and what switches memory QoS off.
-api::MemoryQos DefaultMemoryQos(api::QosClass qos);
-api::MemoryQos NoMemoryQos();
 
 // A part of what is requested; percentages beyond 0..100 are taken for the nearest.
 std::optional<int64_t> Protected(int64_t request, std::optional<int64_t> percent);

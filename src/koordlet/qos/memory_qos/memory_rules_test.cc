@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/default_strategies.h"
+
 namespace koord::koordlet::memory_rules_test {
 namespace {
 
@@ -54,7 +56,7 @@ TEST(MergeMemoryQosTest, Policies) {
   EXPECT_EQ(MergeMemoryQos(&node, api::QosClass::kBe, &pod).wmark_min_adj, 50);
 
   pod.policy = "none";
-  EXPECT_EQ(MergeMemoryQos(&node, api::QosClass::kLs, &pod), NoMemoryQos());
+  EXPECT_EQ(MergeMemoryQos(&node, api::QosClass::kLs, &pod), api::NoMemoryQos());
 }
 
 TEST(PageCacheLimitTest, SizeAndPercent) {

@@ -76,7 +76,8 @@ bool ResctrlQosStrategy::IsSupported() {
 void ResctrlQosStrategy::Mount() {
   if (context_.host.resctrl().Exists(kMaskFile) || std::exchange(has_tried_to_mount_, true)) return;
   const Status mounted = context_.host.kernel().MountResctrl();
-  if (!mounted.ok()) problems_.Report("resctrl cannot be mounted", kMaskFile, mounted);
+  if (!mounted.ok())
+    problems_.Report({.object = kMaskFile, .kind = "resctrl cannot be mounted"}, mounted);
 }
 
 // Threads of a group that goes are in the root's again.
@@ -84,7 +85,8 @@ void ResctrlQosStrategy::RemoveGroups() {
   for (const std::string_view group : kGroups) {
     if (!context_.host.resctrl().Exists(group)) continue;
     const Status removed = context_.executor.RemoveResctrlGroup(group);
-    if (!removed.ok()) problems_.Report("group cannot be removed", group, removed);
+    if (!removed.ok())
+      problems_.Report({.object = group, .kind = "group cannot be removed"}, removed);
   }
 }
 
@@ -101,13 +103,14 @@ void ResctrlQosStrategy::ApplySchemata() {
   const auto cbm = context_.host.resctrl().Read(kMaskFile);
   const auto root = context_.host.resctrl().Read("schemata");
   if (!cbm.ok() || !root.ok()) {
-    problems_.Report("resctrl is not mounted", kMaskFile, cbm.ok() ? root.status() : cbm.status());
+    problems_.Report({.object = kMaskFile, .kind = "resctrl is not mounted"},
+                     cbm.ok() ? root.status() : cbm.status());
     return;
   }
-  problems_.Resolve("resctrl is not mounted", kMaskFile);
+  problems_.Resolve({.object = kMaskFile, .kind = "resctrl is not mounted"});
   for (size_t i = 0; i < kGroups.size(); ++i) {
     if (const Status made = context_.executor.MakeResctrlGroup(kGroups[i]); !made.ok()) {
-      problems_.Report("group cannot be made", kGroups[i], made);
+      problems_.Report({.object = kGroups[i], .kind = "group cannot be made"}, made);
       continue;
     }
     has_groups_ = true;
@@ -124,7 +127,7 @@ void ResctrlQosStrategy::ApplyGroup(std::string_view group, const api::ResctrlQo
     if (mask.ok()) {
       WriteSchemata(group, "L3", root_schemata, *mask);
     } else {
-      problems_.Report("cache range is unusable", group, mask.status());
+      problems_.Report({.object = group, .kind = "cache range is unusable"}, mask.status());
     }
   }
   const auto bandwidth = MbaValueOf(cpus_->vendor, config.mba_percent.value_or(0));
@@ -135,7 +138,7 @@ void ResctrlQosStrategy::WriteSchemata(std::string_view group, std::string_view 
                                        std::string_view root_schemata, const std::string& value) {
   std::vector<int32_t> caches = ParseCacheIds(root_schemata, kind);
   if (caches.empty()) {
-    for (const Processor& p : cpus_->processors) caches.push_back(p.l3);
+    for (const Processor& p : cpus_->topology.processors()) caches.push_back(p.l3);
     std::ranges::sort(caches);
     caches.erase(std::unique(caches.begin(), caches.end()), caches.end());
   }
@@ -150,7 +153,8 @@ void ResctrlQosStrategy::WriteSchemata(std::string_view group, std::string_view 
                   .container = {},
                   .reason = "AdjustResctrl",
                   .message = {}}});
-  if (!written.ok()) problems_.Report("schemata is not writable", group, written.status());
+  if (!written.ok())
+    problems_.Report({.object = group, .kind = "schemata is not writable"}, written.status());
 }
 
 // None: its threads are not ours to move.
@@ -192,14 +196,14 @@ void ResctrlQosStrategy::MoveThreads(std::string_view group, std::vector<int32_t
   const auto text = context_.host.resctrl().Read(fmt::format("{}/tasks", group));
   const auto present = text.ok() ? ParseIds(*text) : text.status();
   if (!present.ok()) {
-    problems_.Report("tasks are not readable", group, present.status());
+    problems_.Report({.object = group, .kind = "tasks are not readable"}, present.status());
     return;
   }
   const absl::flat_hash_set<int32_t> known(present->begin(), present->end());
   std::erase_if(threads, [&](int32_t thread) { return known.contains(thread); });
   if (threads.empty()) return;
   const Status added = context_.executor.AddResctrlTasks(group, std::move(threads));
-  if (!added.ok()) problems_.Report("tasks are not writable", group, added);
+  if (!added.ok()) problems_.Report({.object = group, .kind = "tasks are not writable"}, added);
 }
 
 // To list threads is dear, and where no CPU time was used no thread has come that uses caches.
@@ -217,10 +221,10 @@ void ResctrlQosStrategy::ReadThreads(Pods::Entry& entry) {
 }
 
 // Version 1 lists threads as they were when the file was opened, so it must be opened each time.
-void ResctrlQosStrategy::ReadThreadsIn(std::string_view dir, Memory& memory) {
+void ResctrlQosStrategy::ReadThreadsIn(const CgroupDir& dir, Memory& memory) {
   memory.is_known = true;
   memory.threads.clear();
-  if (dir.empty()) return;
+  if (dir.is_root()) return;
   const Cgroups& cgroups = context_.host.cgroups();
   StatusOr<std::vector<int32_t>> threads;
   if (cgroups.layout().version == CgroupVersion::kV1) {
@@ -236,13 +240,13 @@ void ResctrlQosStrategy::ReadThreadsIn(std::string_view dir, Memory& memory) {
 void ResctrlQosStrategy::ReadThreadsOfSandbox(const NodePod& pod, Memory& memory) {
   if (!memory.sandbox) {
     memory = {};
-    std::vector<std::string> dirs;
+    std::vector<CgroupDir> dirs;
     for (const NodeContainer& container : pod.containers) {
-      if (!container.dir.empty()) dirs.push_back(container.dir);
+      if (!container.dir.is_root()) dirs.push_back(container.dir);
     }
     const auto found = context_.host.cgroups().FindSandboxDir(pod.dir, dirs);
     if (!found.ok()) return;
-    memory.sandbox = *found;
+    memory.sandbox = found->value_or(CgroupDir());
   }
   if (!HasSandboxRun(memory)) return;
   ReadThreadsIn(*memory.sandbox, memory);
@@ -252,7 +256,7 @@ void ResctrlQosStrategy::ReadThreadsOfSandbox(const NodePod& pod, Memory& memory
 // Nobody measures sandboxes. In version 2 it costs no less to ask than to list the threads.
 bool ResctrlQosStrategy::HasSandboxRun(Memory& memory) {
   const Cgroups& cgroups = context_.host.cgroups();
-  if (memory.sandbox->empty() || cgroups.layout().version == CgroupVersion::kV2) return true;
+  if (memory.sandbox->is_root() || cgroups.layout().version == CgroupVersion::kV2) return true;
   const auto usage = memory.file.Read(cgroups, CgroupFile::kCpuUsage, *memory.sandbox, buffer_);
   if (memory.is_known && usage.ok() && *usage == memory.usage) return false;
   memory.usage.assign(usage.ok() ? *usage : "");

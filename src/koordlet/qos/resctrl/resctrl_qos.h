@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/problem_log.h"
 #include "koordlet/host/kept_file.h"
+#include "koordlet/informers/tracked_pods.h"
 #include "koordlet/qos/framework/node_inputs.h"
-#include "koordlet/qos/framework/problem_log.h"
-#include "koordlet/qos/qos_strategy.h"
-#include "koordlet/states/tracked_pods.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 
@@ -42,9 +42,10 @@ class ResctrlQosStrategy final : public QosStrategy {
 
   // What is known of a container, or of a pod's sandbox.
   struct Memory {
-    std::optional<std::string> sandbox;  // of a pod: its sandbox's directory
-    KeptFile file;                       // of threads, or of a sandbox's usage: see HasSandboxRun
-    std::string usage;                   // of the sandbox, when its threads were read
+    // Of a pod: its sandbox's directory, the root where it has no containers yet; none: unknown.
+    std::optional<CgroupDir> sandbox;
+    KeptFile file;      // of threads, or of a sandbox's usage: see HasSandboxRun
+    std::string usage;  // of the sandbox, when its threads were read
     bool is_known = false;
     std::vector<int32_t> threads;
   };
@@ -52,7 +53,7 @@ class ResctrlQosStrategy final : public QosStrategy {
   // Whether it has used CPU time since the last look, as far as it was measured; in doubt it has.
   bool HasRun(const Pods::Entry& entry) const;
   void ReadThreads(Pods::Entry& entry);
-  void ReadThreadsIn(std::string_view dir, Memory& memory);
+  void ReadThreadsIn(const CgroupDir& dir, Memory& memory);
   void ReadThreadsOfSandbox(const NodePod& pod, Memory& memory);
   bool HasSandboxRun(Memory& memory);
 

@@ -76,7 +76,7 @@ std::vector<std::string> SchedFeatureChanges(const std::map<std::string, bool, s
 SystemConfig::SystemConfig(const QosContext& context)
     : context_(context),
       problems_("SystemConfigReconcile"),
-      before_(context.footprint != nullptr ? *context.footprint : own_footprint_) {}
+      before_(context.undo != nullptr ? *context.undo : own_undo_) {}
 
 void SystemConfig::Run() {
   NodeInputs inputs = NodeInputs::Of(context_.state);
@@ -146,7 +146,8 @@ bool SystemConfig::Write(const FileTarget& file, const std::string& value) {
                                                               .container = {},
                                                               .reason = "UpdateSystemConfig",
                                                               .message = {}}});
-  if (!written.ok()) problems_.Report("setting is not writable", file.path, written.status());
+  if (!written.ok())
+    problems_.Report({.object = file.path, .kind = "setting is not writable"}, written.status());
   return written.ok();
 }
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "base/problem_log.h"
 #include "koordlet/qos/framework/node_inputs.h"
-#include "koordlet/qos/framework/problem_log.h"
-#include "koordlet/qos/qos_strategy.h"
+#include "koordlet/qos/framework/qos_strategy.h"
 
 namespace koord::koordlet {
 
@@ -41,8 +41,8 @@ class SystemConfig final : public QosStrategy {
   ProblemLog problems_;
   NodeInputs inputs_;
   SteadyTime applied_{};
-  Footprint own_footprint_;
-  Footprint& before_;  // by path; of features, by their names behind a prefix
+  UndoFile own_undo_;
+  UndoFile& before_;  // by path; of features, by their names behind a prefix
 };
 
 }  // namespace koord::koordlet

@@ -6,7 +6,7 @@
 
 #include "api/device.h"
 #include "base/status.h"
-#include "koordlet/states/node_pod.h"
+#include "koordlet/informers/node_pod.h"
 
 namespace koord {
 class AsioLoop;

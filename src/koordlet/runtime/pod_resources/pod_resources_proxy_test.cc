@@ -8,7 +8,7 @@
 
 #include "base/asio_loop.h"
 #include "base/temp_dir.h"
-#include "koordlet/states/pod_book.h"
+#include "koordlet/informers/pod_book.h"
 #include "koordlet/testing/test_pod.h"
 #include "kube/yaml.h"
 #include "pod_resources.grpc.pb.h"

@@ -26,9 +26,9 @@ void DefaultWebhook(json::object& webhook, bool mutating) {
   SetIfUnset(webhook, "timeoutSeconds", 10);
   if (mutating) SetIfUnset(webhook, "reinvocationPolicy", "Never");
   ForEachObject(webhook, "rules", [](json::object& rule) { SetIfUnset(rule, "scope", "*"); });
-  if (json::object* client = ObjectAt(webhook, "clientConfig")) {
-    if (json::object* service = ObjectAt(*client, "service")) SetIfUnset(*service, "port", 443);
-  }
+  EditObject(webhook, "clientConfig", [](json::object& client) {
+    EditObject(client, "service", [](json::object& service) { SetIfUnset(service, "port", 443); });
+  });
 }
 
 class WebhookValidator {
@@ -195,8 +195,7 @@ class WebhookValidator {
 void DefaultWebhookConfiguration(Json& configuration) {
   if (!configuration.is_object()) return;
   const bool mutating = IsMutating(configuration);
-  ForEachObject(configuration.get_object(), "webhooks",
-                [&](json::object& webhook) { DefaultWebhook(webhook, mutating); });
+  ForEachObject(configuration.get_object(), "webhooks", DefaultWebhook, mutating);
 }
 
 FieldErrors ValidateWebhookConfiguration(const Json& configuration) {

@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "localcluster/apiserver/admission/webhook.h"
 #include "localcluster/apiserver/admission/webhooks.h"
-#include "localcluster/apiserver/registry/testing.h"
+#include "localcluster/apiserver/registry/registry_testing.h"
 
 namespace koord::apiserver::webhook_configuration_test {
 namespace {

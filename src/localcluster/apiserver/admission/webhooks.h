@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "kube/client/transport.h"
+#include "kube/transport/transport.h"
 #include "localcluster/apiserver/admission/admission_request.h"
 #include "localcluster/apiserver/registry/field_error.h"
 

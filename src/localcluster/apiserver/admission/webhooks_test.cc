@@ -7,8 +7,8 @@
 #include "base/strings.h"
 #include "base/virtual_loop.h"
 #include "kube/api_error.h"
-#include "kube/client/in_process_transport.h"
-#include "localcluster/apiserver/registry/testing.h"
+#include "kube/transport/in_process_transport.h"
+#include "localcluster/apiserver/registry/registry_testing.h"
 
 namespace koord::apiserver::webhooks_test {
 namespace {
@@ -75,7 +75,7 @@ class WebhooksTest : public testing::Test {
       if (service.name == "missing") return NotFound("service \"missing\" not found");
       return Endpoint{"10.0.0.1", 9443};
     };
-    environment_.namespace_labels = [this](std::string_view ns) -> Json {
+    environment_.namespace_labels = [](std::string_view ns) -> Json {
       return ns == "labelled" ? Json(json::object{{"env", "prod"}}) : Json();
     };
     webhooks_ = std::make_unique<Webhooks>(environment_, 1);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/shorten.h"
 #include "base/strings.h"
 #include "kube/api_error.h"
 #include "kube/time.h"
@@ -28,6 +29,10 @@ Status BadRequest(std::string message) {
   return kube::ToStatus(error);
 }
 
+// More conflicts than this are only counted.
+constexpr size_t kMaxConflicts = 1000;
+constexpr size_t kMaxPath = 1024;
+
 struct Conflict {
   std::string manager;  // as users see it
   std::string path;
@@ -48,8 +53,8 @@ std::string ManagerText(const Manager& manager) {
   return text;
 }
 
-std::string ConflictMessage(const std::vector<Conflict>& conflicts) {
-  if (conflicts.size() == 1) {
+std::string ConflictMessage(const std::vector<Conflict>& conflicts, size_t count) {
+  if (count == 1) {
     return fmt::format("Apply failed with 1 conflict: conflict with {}: {}", conflicts[0].manager,
                        conflicts[0].path);
   }
@@ -60,15 +65,19 @@ std::string ConflictMessage(const std::vector<Conflict>& conflicts) {
     }
     lines.push_back(fmt::format("- {}", conflicts[i].path));
   }
-  return fmt::format("Apply failed with {} conflicts: {}", conflicts.size(), Join(lines, "\n"));
+  if (count > conflicts.size()) {
+    lines.push_back(fmt::format("and {} more conflicts", count - conflicts.size()));
+  }
+  return fmt::format("Apply failed with {} conflicts: {}", count, Join(lines, "\n"));
 }
 
-Status ConflictError(std::vector<Conflict> conflicts) {
+// `count` is the number of all conflicts, the others being the first of them.
+Status ConflictError(std::vector<Conflict> conflicts, size_t count) {
   std::sort(conflicts.begin(), conflicts.end());
   kube::ApiError error;
   error.code = 409;
   error.reason = "Conflict";
-  error.message = ConflictMessage(conflicts);
+  error.message = ConflictMessage(conflicts, count);
   error.has_details = true;
   for (const Conflict& conflict : conflicts) {
     error.causes.push_back(
@@ -77,35 +86,38 @@ Status ConflictError(std::vector<Conflict> conflicts) {
   return kube::ToStatus(error);
 }
 
+// Whether the object has one of the fields.
+bool HasAny(const Json& value, const FieldSet::Tree& fields) {
+  const json::object* object = value.if_object();
+  return object != nullptr && std::ranges::any_of(fields, [&](const auto& field) {
+           const std::string_view key = field.key();
+           const Json* member =
+               key.starts_with("f:") ? object->if_contains(key.substr(2)) : nullptr;
+           const json::object* below = field.value().if_object();
+           return member != nullptr &&
+                  (below == nullptr || below->empty() || HasAny(*member, *below));
+         });
+}
+
 class Application {
  public:
   Application(const Json* live, const Json& applied, const ApplyOptions& options,
               const FieldSchema& schema)
-      : options_(options), schema_(schema), applied_(applied), is_update_(live != nullptr) {
-    if (live == nullptr) return;
-    live_ = *live;
-    json::object* metadata = Metadata(live_);
-    Json* entries = metadata == nullptr ? nullptr : metadata->if_contains("managedFields");
-    if (entries == nullptr) return;
-    managers_ = Managers::Trusted(std::move(*entries));
-    metadata->erase("managedFields");
-  }
+      : options_(options), schema_(schema), live_(live), applied_(&applied) {}
 
   StatusOr<Json> Run() {
-    if (!applied_.is_object()) return BadRequest("expected an object to apply");
-    if (const Json* sent = kube::Find(applied_, {"metadata", "managedFields"});
+    if (!applied_->is_object()) return BadRequest("expected an object to apply");
+    if (const Json* sent = kube::Find(*applied_, {"metadata", "managedFields"});
         sent != nullptr && !sent->is_null()) {
       return BadRequest("metadata.managedFields must be nil");
     }
-    if (options_.reset != nullptr) RemoveFromObject(applied_, *options_.reset, {}, schema_);
-    if (is_update_ && managers_.empty()) AttributeExistingFields();
-
-    auto merged = Merge(live_, applied_, schema_);
-    if (!merged.ok()) return BadRequest(std::string(Message(merged.status())));
-    merged_ = *std::move(merged);
-    applied_fields_ = FieldsOf(applied_, schema_);
-    RemoveWhatIsNoLongerApplied();
-    RETURN_IF_ERROR(TakeOwnership());
+    LeaveOutResetFields();
+    TakeLiveObject();
+    if (const Status merged = Merge(merged_, *applied_, schema_); !merged.ok()) {
+      return BadRequest(std::string(Message(merged)));
+    }
+    applied_fields_ = FieldsOf(*applied_, schema_);
+    RETURN_IF_ERROR(live_ == nullptr ? OwnAll() : TakeOwnership());
     UpdateLastApplied();
     managers_.Tidy();
     if (!managers_.empty()) {
@@ -115,35 +127,61 @@ class Application {
   }
 
  private:
-  static json::object* Metadata(Json& object) {
-    Json* metadata = kube::Find(object, {"metadata"});
-    return metadata == nullptr ? nullptr : metadata->if_object();
+  void LeaveOutResetFields() {
+    if (options_.reset == nullptr || !HasAny(*applied_, options_.reset->tree())) return;
+    allowed_ = *applied_;
+    applied_ = &allowed_;
+    RemoveFromObject(allowed_, *options_.reset, {}, schema_);
+  }
+
+  // What is merged begins as the live object, without its owners.
+  void TakeLiveObject() {
+    if (live_ == nullptr) return;
+    merged_ = *live_;
+    Json* metadata = kube::Find(merged_, {"metadata"});
+    json::object* members = metadata == nullptr ? nullptr : metadata->if_object();
+    Json* entries = members == nullptr ? nullptr : members->if_contains("managedFields");
+    if (entries != nullptr) {
+      managers_ = Managers::Trusted(std::move(*entries));
+      members->erase("managedFields");
+    }
+    if (managers_.empty()) AttributeExistingFields();
   }
 
   // Before anybody applied, nobody had to keep record: what exists belongs to the time before.
   void AttributeExistingFields() {
     FieldWriter before = options_.writer;
-    const std::string api_version(kube::FindString(live_, {"apiVersion"}));
+    const std::string api_version(kube::FindString(*live_, {"apiVersion"}));
     before.manager = "before-first-apply";
     before.api_version = api_version;
     before.subresource = {};
     Manager& manager = managers_.FindOrAdd(before, "Update");
-    manager.fields = Compare(nullptr, live_, schema_).changed;
+    manager.fields = Compare(nullptr, *live_, schema_).changed;
     manager.time = kube::FormatTime(before.time);
   }
 
-  void RemoveWhatIsNoLongerApplied() {
-    const Manager* own = managers_.Find(options_.writer, "Apply");
-    if (own == nullptr) return;
+  // Of a new object.
+  Status OwnAll() {
+    Manager& own = managers_.FindOrAdd(options_.writer, "Apply");
+    own.time = kube::FormatTime(options_.writer.time);
+    own.fields = std::move(applied_fields_);
+    return absl::OkStatus();
+  }
+
+  void RemoveWhatIsNoLongerApplied(const Manager& own) {
     FieldSet kept = applied_fields_;
     for (const Manager& manager : managers_.list()) {
-      if (&manager != own) kept.Add(manager.fields);
+      if (&manager != &own) kept.Add(manager.fields);
     }
-    RemoveFromObject(merged_, own->fields, kept, schema_);
+    RemoveFromObject(merged_, own.fields, kept, schema_);
   }
 
   Status TakeOwnership() {
-    const FieldDiff diff = Compare(is_update_ ? &live_ : nullptr, merged_, schema_);
+    const Manager* before = managers_.Find(options_.writer, "Apply");
+    const bool same =
+        before != nullptr ? before->fields == applied_fields_ : applied_fields_.empty();
+    if (before != nullptr && !same) RemoveWhatIsNoLongerApplied(*before);
+    const FieldDiff diff = Compare(live_, merged_, schema_);
     if (!options_.force) RETURN_IF_ERROR(CheckConflicts(diff));
     for (Manager& manager : managers_.list()) {
       if (manager.Is(options_.writer, "Apply")) continue;
@@ -151,26 +189,27 @@ class Application {
       manager.fields.Remove(diff.removed);
     }
     Manager& own = managers_.FindOrAdd(options_.writer, "Apply");
-    const bool same = own.fields == applied_fields_;
     if (!same || !diff.changed.empty() || !diff.removed.empty()) {
       own.time = kube::FormatTime(options_.writer.time);
     }
-    if (!same) own.fields = applied_fields_;
+    if (!same) own.fields = std::move(applied_fields_);
     return absl::OkStatus();
   }
 
   Status CheckConflicts(const FieldDiff& diff) {
     const FieldSet forgiven = ForgivenConflicts();
     std::vector<Conflict> conflicts;
+    size_t count = 0;
     for (const Manager& manager : managers_.list()) {
       if (manager.Is(options_.writer, "Apply")) continue;
       FieldSet contested = manager.fields.Intersection(diff.changed);
       contested.Remove(forgiven);
       contested.ForEach([&](const std::string& path) {
-        conflicts.push_back({ManagerText(manager), path});
+        if (++count > kMaxConflicts) return;
+        conflicts.push_back({ManagerText(manager), Shorten(path, kMaxPath)});
       });
     }
-    return conflicts.empty() ? absl::OkStatus() : ConflictError(std::move(conflicts));
+    return count == 0 ? absl::OkStatus() : ConflictError(std::move(conflicts), count);
   }
 
   // Users of `kubectl apply` who turn to --server-side must not fight with themselves: what the
@@ -178,32 +217,33 @@ class Application {
   FieldSet ForgivenConflicts() const {
     if (options_.writer.manager != kKubectl) return {};
     const std::string_view text =
-        kube::FindString(live_, {"metadata", "annotations", kLastApplied});
+        kube::FindString(*live_, {"metadata", "annotations", kLastApplied});
     if (text.empty()) return {};
     const auto last = kube::ParseJson(text);
     if (!last.ok() || !last->is_object()) return {};
     FieldSet unchanged = FieldsOf(*last, schema_);
-    auto reapplied = Merge(live_, *last, schema_);
-    if (!reapplied.ok()) return {};
-    unchanged.Remove(Compare(&live_, *reapplied, schema_).changed);
+    Json reapplied = *live_;
+    if (!Merge(reapplied, *last, schema_).ok()) return {};
+    unchanged.Remove(Compare(live_, reapplied, schema_).changed);
     return unchanged;
   }
 
   // The annotation of the client-side way, where there is one, keeps saying what was applied.
   void UpdateLastApplied() {
     if (options_.writer.manager != kKubectl || !options_.writer.subresource.empty()) return;
-    if (kube::FindString(live_, {"metadata", "annotations", kLastApplied}).empty()) return;
+    if (live_ == nullptr) return;
+    if (kube::FindString(*live_, {"metadata", "annotations", kLastApplied}).empty()) return;
     Json* annotation = kube::Find(merged_, {"metadata", "annotations", kLastApplied});
-    if (annotation != nullptr) *annotation = kube::Serialize(applied_) + "\n";
+    if (annotation != nullptr) *annotation = kube::Serialize(*applied_) + "\n";
   }
 
   const ApplyOptions& options_;
   const FieldSchema& schema_;
-  Json applied_;
-  const bool is_update_;
-  Json live_ = json::object();
+  const Json* const live_;  // null: there is none yet
+  const Json* applied_;
+  Json allowed_;  // what is applied, where the endpoint does not allow all of it
   Managers managers_;
-  Json merged_;
+  Json merged_ = json::object();
   FieldSet applied_fields_;
 };
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "kube/api_error.h"
+#include "localcluster/apiserver/apply/apply_testing.h"
 #include "localcluster/apiserver/apply/managed_fields.h"
-#include "localcluster/apiserver/apply/test_objects.h"
 
 namespace koord::apiserver::apply_test {
 namespace {
@@ -41,6 +41,35 @@ Json Updated(const Json& live, std::initializer_list<std::string_view> path, Jso
 Json WithoutManagedFields(Json object) {
   object.at("metadata").as_object().erase("managedFields");
   return object;
+}
+
+std::string ManyContainers(size_t count, std::string_view image) {
+  std::string items;
+  for (size_t i = 0; i < count; ++i) {
+    items += fmt::format(R"({}{{"name": "c{}", "image": "{}"}})", i == 0 ? "" : ",", i, image);
+  }
+  return fmt::format(R"({{"metadata": {{"name": "p"}}, "spec": {{"containers": [{}]}}}})", items);
+}
+
+TEST(Apply, LongListsMergeItemByItem) {
+  const Json first = MustApply(nullptr, ManyContainers(3000, "i:1"), By("a"), Pods());
+  const Json second = MustApply(&first, ManyContainers(3000, "i:2"), By("a", 1), Pods());
+  EXPECT_EQ(WithoutManagedFields(second), Parse(ManyContainers(3000, "i:2")));
+  const Json fewer = MustApply(&second, ManyContainers(2, "i:2"), By("a", 2), Pods());
+  EXPECT_EQ(WithoutManagedFields(fewer), Parse(ManyContainers(2, "i:2")));
+  std::string twice = ManyContainers(3000, "i:1");
+  twice.replace(twice.find("c2999"), 5, "c0");
+  EXPECT_FALSE(TryApply(&first, twice, By("a"), Pods()).ok());
+}
+
+TEST(Apply, ManyConflictsAreCounted) {
+  const Json live = MustApply(nullptr, ManyContainers(3000, "i:1"), By("a"), Pods());
+  const auto refused = TryApply(&live, ManyContainers(3000, "i:2"), By("b"), Pods());
+  const auto error = kube::AsApiError(refused.status());
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->causes.size(), 1000u);
+  EXPECT_TRUE(error->message.starts_with("Apply failed with 3000 conflicts: "));
+  EXPECT_TRUE(error->message.ends_with("and 2000 more conflicts"));
 }
 
 TEST(Apply, CreatesWhatIsMissing) {

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/string_map.h"
 #include "localcluster/apiserver/apply/field_walk.h"
 #include "localcluster/apiserver/apply/list_items.h"
 #include "localcluster/apiserver/registry/field_path.h"
@@ -15,8 +17,9 @@ using Tree = FieldSet::Tree;
 
 namespace {
 
-Status CheckItems(const json::array& items, const FieldSchema& schema, const FieldPath& path) {
-  std::vector<std::string> seen;
+// What keeps a list from being told apart by its items.
+Status ItemsError(const json::array& items, const FieldSchema& schema, const FieldPath& path) {
+  StringSet seen;
   for (size_t i = 0; i < items.size(); ++i) {
     auto item = ItemPath(items[i], schema);
     if (!item) {
@@ -26,10 +29,26 @@ Status CheckItems(const json::array& items, const FieldSchema& schema, const Fie
           ".{}: element {}: associative list with keys has an element that omits key field \"{}\"",
           path.ToString(), i, fmt::join(keys, "\", \""));
     }
-    if (std::find(seen.begin(), seen.end(), *item) != seen.end()) {
+    if (!seen.insert(*item).second) {
       return InvalidArgument(".{}: duplicate entries for key {}", path.ToString(), item->substr(2));
     }
-    seen.push_back(std::move(*item));
+  }
+  return absl::OkStatus();
+}
+
+// Lists at any depth of what is new as a whole have to tell their items apart, too.
+Status CheckLists(const Json& value, const FieldSchema& schema, const FieldPath& path) {
+  if (const auto* object = value.if_object(); object != nullptr && schema.has_members()) {
+    for (const auto& member : *object) {
+      if (!member.value().is_structured()) continue;
+      const std::string_view name = member.key();
+      RETURN_IF_ERROR(CheckLists(member.value(), schema.Member(name), path / name));
+    }
+  } else if (const auto* items = value.if_array(); items != nullptr && schema.has_items()) {
+    if (!ListItems::Of(*items, schema)) return ItemsError(*items, schema, path);
+    for (size_t i = 0; i < items->size(); ++i) {
+      RETURN_IF_ERROR(CheckLists((*items)[i], schema.Item(), path[i]));
+    }
   }
   return absl::OkStatus();
 }
@@ -37,19 +56,14 @@ Status CheckItems(const json::array& items, const FieldSchema& schema, const Fie
 class Merger {
  public:
   Status Merge(Json& live, const Json& applied, const FieldSchema& schema, const FieldPath& path) {
-    if (schema.has_items() && applied.is_array()) {
-      RETURN_IF_ERROR(CheckItems(applied.get_array(), schema, path));
-      if (live.is_array()) {
-        return MergeItems(live.get_array(), applied.get_array(), schema, path);
-      }
+    if (schema.has_items() && live.is_array() && applied.is_array()) {
+      return MergeItems(live.get_array(), applied.get_array(), schema, path);
     }
-    if (schema.has_members() && applied.is_object()) {
-      if (!live.is_object()) live.emplace_object();
+    if (schema.has_members() && live.is_object() && applied.is_object()) {
       return MergeMembers(live.get_object(), applied.get_object(), schema, path);
     }
     live = applied;
-    if (schema.has_items() && live.is_array()) return CheckBelow(live.get_array(), schema, path);
-    return absl::OkStatus();
+    return CheckLists(applied, schema, path);
   }
 
  private:
@@ -62,39 +76,52 @@ class Merger {
     return absl::OkStatus();
   }
 
-  // Items that are new as a whole still have lists inside.
-  Status CheckBelow(json::array& items, const FieldSchema& schema, const FieldPath& path) {
-    for (size_t i = 0; i < items.size(); ++i) {
-      Json item;
-      RETURN_IF_ERROR(Merge(item, items[i], schema.Item(), path[i]));
+  // For every live item its place among the new ones.
+  static std::vector<std::optional<size_t>> Counterparts(const json::array& live,
+                                                         const ListItems& new_items,
+                                                         const FieldSchema& schema) {
+    std::vector<std::optional<size_t>> counterparts;
+    counterparts.reserve(live.size());
+    for (const Json& item : live) {
+      const auto path = ItemPath(item, schema);
+      counterparts.push_back(path ? new_items.Find(*path) : std::nullopt);
     }
-    return absl::OkStatus();
+    return counterparts;
   }
 
   // Items that only the live object has keep their places; around them the applied order holds.
   Status MergeItems(json::array& live, const json::array& applied, const FieldSchema& schema,
                     const FieldPath& path) {
     const auto new_items = ListItems::Of(applied, schema);
-    json::array merged;
+    if (!new_items) return ItemsError(applied, schema, path);
+    if (SameItems(live, applied, schema)) {
+      for (size_t i = 0; i < live.size(); ++i) {
+        RETURN_IF_ERROR(Merge(live[i], applied[i], schema.Item(), path[i]));
+      }
+      return absl::OkStatus();
+    }
+    const std::vector<std::optional<size_t>> counterparts = Counterparts(live, *new_items, schema);
+    json::array merged(live.storage());
+    merged.reserve(std::max(live.size(), applied.size()));
+    std::vector<std::optional<size_t>> places(applied.size());  // in the live list, the first
+    for (size_t at = 0; at < live.size(); ++at) {
+      if (counterparts[at] && !places[*counterparts[at]]) places[*counterparts[at]] = at;
+    }
     std::vector<bool> taken(live.size(), false);
     size_t at = 0;
     const auto take_live_only = [&] {
       for (; at < live.size(); ++at) {
         if (taken[at]) continue;
-        const auto item = ItemPath(live[at], schema);
-        if (item && new_items->Find(*item)) return;
+        if (counterparts[at]) return;
         merged.push_back(std::move(live[at]));
       }
     };
     for (size_t i = 0; i < applied.size(); ++i) {
       take_live_only();
-      const auto counterpart = std::find_if(live.begin(), live.end(), [&](const Json& item) {
-        return SameItem(item, applied[i], schema);
-      });
-      Json item;
-      if (counterpart != live.end()) {
-        taken[static_cast<size_t>(counterpart - live.begin())] = true;
-        item = std::move(*counterpart);
+      Json item(live.storage());
+      if (places[i]) {
+        taken[*places[i]] = true;
+        item = std::move(live[*places[i]]);
       }
       RETURN_IF_ERROR(Merge(item, applied[i], schema.Item(), path[i]));
       merged.push_back(std::move(item));
@@ -134,16 +161,16 @@ void RemoveMember(json::object& object, std::string_view key, const Tree& gone, 
 
 void RemoveItems(json::array& items, const Tree& gone, const Tree* kept,
                  const FieldSchema& schema) {
-  for (size_t i = items.size(); i-- > 0;) {
-    const auto path = ItemPath(items[i], schema);
+  json::array left;
+  for (Json& item : items) {
+    const auto path = ItemPath(item, schema);
     const Tree* gone_below = path ? Below(&gone, *path) : nullptr;
-    if (gone_below == nullptr) continue;
-    if (const Tree* kept_below = Below(kept, *path)) {
-      RemoveBelow(items[i], *gone_below, kept_below, schema.Item());
-    } else {
-      items.erase(items.begin() + static_cast<ptrdiff_t>(i));
-    }
+    const Tree* kept_below = gone_below == nullptr ? nullptr : Below(kept, *path);
+    if (gone_below != nullptr && kept_below == nullptr) continue;
+    if (gone_below != nullptr) RemoveBelow(item, *gone_below, kept_below, schema.Item());
+    left.push_back(std::move(item));
   }
+  items = std::move(left);
 }
 
 void RemoveBelow(Json& value, const Tree& gone, const Tree* kept, const FieldSchema& schema) {
@@ -158,10 +185,8 @@ void RemoveBelow(Json& value, const Tree& gone, const Tree* kept, const FieldSch
 
 }  // namespace
 
-StatusOr<Json> Merge(const Json& live, const Json& applied, const FieldSchema& schema) {
-  Json merged = live;
-  RETURN_IF_ERROR(Merger().Merge(merged, applied, schema, FieldPath("")));
-  return merged;
+Status Merge(Json& live, const Json& applied, const FieldSchema& schema) {
+  return Merger().Merge(live, applied, schema, FieldPath(""));
 }
 
 void RemoveFromObject(Json& object, const FieldSet& gone, const FieldSet& kept,

@@ -95,18 +95,37 @@ struct Removal {
   bool gone = false;  // nothing is left of the node
 };
 
+Removal RemoveNode(Tree& node, const Tree& other);
+
+// Removes the children of `other` from those of `node`: in as many steps as the smaller of them
+// has, for a write may touch many fields of which each of many owners has a few.
+bool RemoveChildren(Tree& node, const Tree& other) {
+  bool changed = false;
+  std::vector<std::string_view> gone;  // keys of `other`, which stay where they are
+  const auto remove = [&](Json& own, const json::key_value_pair& theirs) {
+    if (theirs.key() == FieldSet::kSelf) return;
+    const Removal below = RemoveNode(Child(own), ChildOf(theirs.value()));
+    changed |= below.changed;
+    if (below.gone) gone.push_back(theirs.key());
+  };
+  if (node.size() < other.size()) {
+    for (auto& child : node) {
+      const auto theirs = other.find(child.key());
+      if (theirs != other.end()) remove(child.value(), *theirs);
+    }
+  } else {
+    for (const auto& child : other) {
+      if (Json* own = node.if_contains(child.key())) remove(*own, child);
+    }
+  }
+  for (const std::string_view key : gone) node.erase(key);
+  return changed;
+}
+
 Removal RemoveNode(Tree& node, const Tree& other) {
   const bool self_goes = IsMember(other);
   if (node.empty()) return {self_goes, self_goes};
-  Removal removal;
-  for (const auto& child : other) {
-    if (child.key() == FieldSet::kSelf) continue;
-    Json* existing = node.if_contains(child.key());
-    if (existing == nullptr) continue;
-    const Removal below = RemoveNode(Child(*existing), ChildOf(child.value()));
-    removal.changed |= below.changed;
-    if (below.gone) node.erase(child.key());
-  }
+  Removal removal{.changed = RemoveChildren(node, other)};
   if (self_goes) removal.changed |= node.erase(FieldSet::kSelf) > 0;
   removal.gone = node.empty();
   // What is left only of the thing itself is a leaf.
@@ -161,7 +180,8 @@ std::string ElementText(std::string_view key) {
   return "[" + Join(texts, ",") + "]";
 }
 
-void Visit(const Tree& node, const std::string& path,
+// `path` is that of the node, and again when this returns.
+void Visit(const Tree& node, std::string& path,
            const std::function<void(const std::string&)>& visit) {
   std::vector<std::pair<std::string_view, const Tree*>> children;
   for (const auto& child : node) {
@@ -169,9 +189,11 @@ void Visit(const Tree& node, const std::string& path,
   }
   std::sort(children.begin(), children.end());
   for (const auto& [key, child] : children) {
-    const std::string at = path + ElementText(key);
-    if (IsMember(*child)) visit(at);
-    Visit(*child, at, visit);
+    const size_t length = path.size();
+    path += ElementText(key);
+    if (IsMember(*child)) visit(path);
+    Visit(*child, path, visit);
+    path.resize(length);
   }
 }
 
@@ -209,17 +231,7 @@ bool AddFields(Tree& tree, const Tree& other) {
   return changed;
 }
 
-bool RemoveFields(Tree& tree, const Tree& other) {
-  bool changed = false;
-  for (const auto& child : other) {
-    Json* existing = tree.if_contains(child.key());
-    if (existing == nullptr) continue;
-    const Removal removal = RemoveNode(Child(*existing), ChildOf(child.value()));
-    changed |= removal.changed;
-    if (removal.gone) tree.erase(child.key());
-  }
-  return changed;
-}
+bool RemoveFields(Tree& tree, const Tree& other) { return RemoveChildren(tree, other); }
 
 bool FieldSet::Add(const FieldSet& other) { return AddFields(tree_, other.tree_); }
 
@@ -247,7 +259,8 @@ FieldSet FieldSet::Intersection(const FieldSet& other) const {
 }
 
 void FieldSet::ForEach(const std::function<void(const std::string& path)>& visit) const {
-  Visit(tree_, "", visit);
+  std::string path;
+  Visit(tree_, path, visit);
 }
 
 }  // namespace koord::apiserver

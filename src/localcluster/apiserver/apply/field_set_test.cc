@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "localcluster/apiserver/apply/test_objects.h"
+#include "localcluster/apiserver/apply/apply_testing.h"
 
 namespace koord::apiserver::field_set_test {
 namespace {

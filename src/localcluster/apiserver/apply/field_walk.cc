@@ -129,15 +129,6 @@ void DiffMembers(const json::object& before, const json::object& after, const Fi
   }
 }
 
-// The usual case: the same items in the same order.
-bool SameItems(const json::array& before, const json::array& after, const FieldSchema& schema) {
-  if (before.size() != after.size()) return false;
-  for (size_t i = 0; i < before.size(); ++i) {
-    if (!SameItem(before[i], after[i], schema)) return false;
-  }
-  return true;
-}
-
 void AddItemSelf(Tree& node) {
   if (!node.empty()) AddSelf(node);
 }

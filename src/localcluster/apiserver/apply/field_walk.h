@@ -22,10 +22,9 @@ struct FieldDiff {
 // `before` may be null for a creation.
 FieldDiff Compare(const kube::Json* before, const kube::Json& after, const FieldSchema& schema);
 
-// `live` with everything that `applied` sets. Lists that tell their items apart are joined, others
-// replaced. Fails if an item lacks its key or two have the same.
-StatusOr<kube::Json> Merge(const kube::Json& live, const kube::Json& applied,
-                           const FieldSchema& schema);
+// Sets in `live` everything that `applied` sets. Lists that tell their items apart are joined,
+// others replaced. Fails if an item lacks its key or two have the same; then `live` is of no use.
+Status Merge(kube::Json& live, const kube::Json& applied, const FieldSchema& schema);
 
 // Takes out of `object` the fields of `gone`, and everything below them, unless `kept` has the
 // field or something below it.

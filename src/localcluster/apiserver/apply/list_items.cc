@@ -19,13 +19,35 @@ const Json* KeyOf(const json::object& item, const FieldSchema::Key& key) {
   return key.otherwise.is_null() ? nullptr : &key.otherwise;
 }
 
+// Names of items are mostly plain words, which need no more than quotation marks.
+bool IsPlain(std::string_view text) {
+  return std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; });
+}
+
+void AppendValue(const Json& value, std::string& text) {
+  const json::string* word = value.if_string();
+  if (word != nullptr && IsPlain(*word)) {
+    text += '"';
+    text.append(word->data(), word->size());
+    text += '"';
+  } else {
+    text += kube::Serialize(value);
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> ItemPath(const Json& item, const FieldSchema& list) {
-  if (list.kind == FieldSchema::Kind::kSet) return "v:" + kube::Serialize(item);
+  std::string path;
+  if (list.kind == FieldSchema::Kind::kSet) {
+    path = "v:";
+    AppendValue(item, path);
+    return path;
+  }
   const json::object* object = item.if_object();
   if (object == nullptr || list.keys.empty()) return std::nullopt;
-  std::string path = "k:{";
+  path = "k:{";
   for (const FieldSchema::Key& key : list.keys) {
     const Json* value = KeyOf(*object, key);
     if (value == nullptr) return std::nullopt;
@@ -33,7 +55,7 @@ std::optional<std::string> ItemPath(const Json& item, const FieldSchema& list) {
     path += '"';
     path += key.name;
     path += "\":";
-    path += kube::Serialize(*value);
+    AppendValue(*value, path);
   }
   path += '}';
   return path;
@@ -50,14 +72,23 @@ bool SameItem(const Json& a, const Json& b, const FieldSchema& list) {
   return true;
 }
 
+bool SameItems(const json::array& a, const json::array& b, const FieldSchema& list) {
+  return std::ranges::equal(
+      a, b, [&](const Json& first, const Json& second) { return SameItem(first, second, list); });
+}
+
 std::optional<ListItems> ListItems::Of(const json::array& items, const FieldSchema& list) {
   ListItems result;
   result.paths_.reserve(items.size());
   for (const Json& item : items) {
     auto path = ItemPath(item, list);
-    if (!path || result.Find(*path)) return std::nullopt;
-    if (items.size() > kIndexedFrom) result.index_.emplace(*path, result.paths_.size());
+    if (!path) return std::nullopt;
+    const size_t place = result.paths_.size();
+    if (items.size() <= kIndexedFrom && result.Find(*path)) return std::nullopt;
     result.paths_.push_back(std::move(*path));
+    if (items.size() <= kIndexedFrom) continue;
+    if (place == 0) result.index_.reserve(items.size());
+    if (!result.index_.emplace(result.paths_.back(), place).second) return std::nullopt;
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #include "localcluster/apiserver/apply/managers.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -25,11 +26,6 @@ Manager WithoutFields(const Json& entry) {
   manager.subresource = kube::FindString(entry, {"subresource"});
   manager.time = kube::FindString(entry, {"time"});
   return manager;
-}
-
-bool SameIdentity(const Manager& a, const Manager& b) {
-  return std::tie(a.manager, a.operation, a.api_version, a.subresource) ==
-         std::tie(b.manager, b.operation, b.api_version, b.subresource);
 }
 
 }  // namespace
@@ -58,6 +54,8 @@ StatusOr<Managers> Managers::Parse(const Json& managed_fields) {
   const json::array* entries = managed_fields.if_array();
   if (entries == nullptr) return InvalidArgument("managedFields: expected a list");
   Managers managers;
+  using Identity = std::tuple<std::string, std::string, std::string, std::string>;
+  std::map<Identity, size_t> places;
   for (const Json& entry : *entries) {
     Manager manager = WithoutFields(entry);
     if (manager.operation != "Apply" && manager.operation != "Update") {
@@ -69,12 +67,13 @@ StatusOr<Managers> Managers::Parse(const Json& managed_fields) {
       return InvalidArgument("managedFields: fieldsType must be FieldsV1");
     }
     ASSIGN_OR_RETURN(manager.fields, FieldSet::Parse(*fields));
-    const auto same = std::find_if(managers.list_.begin(), managers.list_.end(),
-                                   [&](const Manager& m) { return SameIdentity(m, manager); });
-    if (same == managers.list_.end()) {
+    const Identity identity(manager.manager, manager.operation, manager.api_version,
+                            manager.subresource);
+    const auto [place, is_new] = places.try_emplace(identity, managers.list_.size());
+    if (is_new) {
       managers.list_.push_back(std::move(manager));
     } else {
-      same->fields.Add(manager.fields);
+      managers.list_[place->second].fields.Add(manager.fields);
     }
   }
   return managers;

@@ -139,18 +139,17 @@ std::string_view StorageVersionOf(const Json& crd) {
 }  // namespace
 
 void DefaultDefinition(Json& crd) {
-  json::object* spec = crd.is_object() ? ObjectAt(crd.get_object(), "spec") : nullptr;
-  if (spec == nullptr) return;
-  if (json::object* names = ObjectAt(*spec, "names")) {
-    const std::string kind(StringAt(*names, "kind"));
-    if (!kind.empty()) {
-      SetIfUnset(*names, "singular", ToLower(kind));
-      SetIfUnset(*names, "listKind", kind + "List");
-    }
-  }
-  if (json::object* conversion = MakeObject(*spec, "conversion")) {
-    SetIfUnset(*conversion, "strategy", "None");
-  }
+  if (!crd.is_object()) return;
+  EditObject(crd.get_object(), "spec", [](json::object& spec) {
+    EditObject(spec, "names", [](json::object& names) {
+      const std::string kind(StringAt(names, "kind"));
+      if (kind.empty()) return;
+      SetIfUnset(names, "singular", ToLower(kind));
+      SetIfUnset(names, "listKind", kind + "List");
+    });
+    MakeObject(spec, "conversion",
+               [](json::object& conversion) { SetIfUnset(conversion, "strategy", "None"); });
+  });
 }
 
 std::vector<std::string> DefinitionWarnings(const Json& crd) {

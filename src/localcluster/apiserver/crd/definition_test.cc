@@ -4,7 +4,7 @@
 
 #include "base/strings.h"
 #include "kube/time.h"
-#include "localcluster/apiserver/registry/testing.h"
+#include "localcluster/apiserver/registry/registry_testing.h"
 
 namespace koord::apiserver::definition_test {
 namespace {

@@ -1,5 +1,5 @@
 #include "localcluster/apiserver/crd/json_path.h"
-#include "localcluster/apiserver/registry/testing.h"
+#include "localcluster/apiserver/registry/registry_testing.h"
 
 #include <gtest/gtest.h>
 

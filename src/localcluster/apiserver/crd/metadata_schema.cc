@@ -16,7 +16,7 @@ const kube::Type& ObjectMetaType() {
 }
 
 void Prune(Json& value, const kube::Type& type, const FieldPath& path,
-           std::vector<std::string>& removed) {
+           kube::ReportedFields& removed) {
   if (auto* array = value.if_array(); array != nullptr && type.kind == kube::Type::Kind::kList) {
     for (size_t i = 0; i < array->size(); ++i) Prune((*array)[i], *type.element, path[i], removed);
     return;
@@ -31,7 +31,7 @@ void Prune(Json& value, const kube::Type& type, const FieldPath& path,
       Prune(member.value(), *field->type, at, removed);
     } else {
       unknown.emplace_back(name);
-      removed.push_back(at);
+      removed.AddPath(at);
     }
   }
   for (const std::string& name : unknown) object->erase(name);
@@ -93,7 +93,7 @@ void Check(const Json& value, const kube::Type& type, const FieldPath& path, Fie
 
 }  // namespace
 
-void PruneMetadata(Json& metadata, const FieldPath& path, std::vector<std::string>& removed) {
+void PruneMetadata(Json& metadata, const FieldPath& path, kube::ReportedFields& removed) {
   Prune(metadata, ObjectMetaType(), path, removed);
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kube/json.h"
+#include "kube/schema/reported_fields.h"
 #include "localcluster/apiserver/registry/field_error.h"
 #include "localcluster/apiserver/registry/field_path.h"
 
@@ -10,7 +11,7 @@
 // schema says.
 namespace koord::apiserver {
 
-void PruneMetadata(kube::Json& metadata, const FieldPath& path, std::vector<std::string>& removed);
+void PruneMetadata(kube::Json& metadata, const FieldPath& path, kube::ReportedFields& removed);
 // Members of the wrong type.
 void CheckMetadataTypes(const kube::Json& metadata, const FieldPath& path, FieldErrors& errors);
 

@@ -422,21 +422,27 @@ class SchemaCompiler {
         Required(outer_path, fmt::format("because it is defined in {}", inner_path.ToString())));
   }
 
+  // Not even a description.
+  static bool IsImplicit(const json::object& metadata) {
+    for (const auto& keyword : metadata) {
+      const std::string_view name = keyword.key();
+      if (name != "type" && name != "default" && name != "properties") return false;
+    }
+    const json::object* members = ObjectIn(metadata, "properties");
+    return members == nullptr || std::ranges::all_of(*members, [](const auto& member) {
+             return member.key() == "name" || member.key() == "generateName";
+           });
+  }
+
   void CheckRootMetadata(const json::object& schema, const FieldPath& path) {
     const json::object* properties = ObjectIn(schema, "properties");
     const json::object* metadata =
         properties == nullptr ? nullptr : ObjectIn(*properties, "metadata");
-    const json::object* members = metadata == nullptr ? nullptr : ObjectIn(*metadata, "properties");
-    if (members == nullptr) return;
-    for (const auto& member : *members) {
-      const std::string_view name = member.key();
-      if (name == "name" || name == "generateName") continue;
-      const FieldPath at = path / "properties";
-      errors_.push_back(Forbidden(at.Key("metadata"),
-                                  "must not specify anything other than name and generateName, "
-                                  "but metadata is implicitly specified"));
-      return;
-    }
+    if (metadata == nullptr || IsImplicit(*metadata)) return;
+    const FieldPath at = path / "properties";
+    errors_.push_back(Forbidden(at.Key("metadata"),
+                                "must not specify anything other than name and generateName, "
+                                "but metadata is implicitly specified"));
   }
 
   FieldErrors& errors_;

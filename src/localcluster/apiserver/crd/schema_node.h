@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kube/json.h"
+#include "kube/schema/reported_fields.h"
 #include "localcluster/apiserver/crd/formats.h"
 
 namespace koord::apiserver {
@@ -63,7 +64,7 @@ bool IsTypeMetaOrMetadata(std::string_view member);
 
 // Removes what `node` does not know and returns the paths, unsorted. The root of an object keeps
 // its apiVersion, kind and metadata.
-std::vector<std::string> PruneValue(kube::Json& value, const SchemaNode& node, bool is_object_root);
+kube::ReportedFields PruneValue(kube::Json& value, const SchemaNode& node, bool is_object_root);
 void ApplyDefaultsTo(kube::Json& value, const SchemaNode& node);
 
 }  // namespace koord::apiserver

@@ -33,7 +33,7 @@ namespace {
 
 class Pruner {
  public:
-  std::vector<std::string> removed;
+  kube::ReportedFields removed;
 
   // A null node is an unspecified place, below which nothing is known.
   void Prune(Json& value, const SchemaNode* node, bool is_object_root, const FieldPath& path) {
@@ -67,7 +67,7 @@ class Pruner {
         Prune(member.value(), nullptr, false, at);
       } else {
         unknown.emplace_back(name);
-        removed.push_back(at);
+        removed.AddPath(at);
       }
     }
     for (const std::string& name : unknown) object.erase(name);
@@ -114,7 +114,7 @@ void ApplyDefaultsTo(Json& value, const SchemaNode& node) {
   }
 }
 
-std::vector<std::string> PruneValue(Json& value, const SchemaNode& node, bool is_object_root) {
+kube::ReportedFields PruneValue(Json& value, const SchemaNode& node, bool is_object_root) {
   Pruner pruner;
   pruner.Prune(value, &node, is_object_root, FieldPath(""));
   return std::move(pruner.removed);
@@ -125,9 +125,9 @@ StructuralSchema::StructuralSchema(std::unique_ptr<const SchemaNode> root, bool 
 
 StructuralSchema::~StructuralSchema() = default;
 
-std::vector<std::string> StructuralSchema::Prune(Json& object) const {
-  std::vector<std::string> removed = PruneValue(object, *root_, /*is_object_root=*/true);
-  std::sort(removed.begin(), removed.end());
+kube::ReportedFields StructuralSchema::Prune(Json& object) const {
+  kube::ReportedFields removed = PruneValue(object, *root_, /*is_object_root=*/true);
+  removed.Sort();
   return removed;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kube/json.h"
+#include "kube/schema/reported_fields.h"
 #include "localcluster/apiserver/registry/field_error.h"
 
 namespace koord::apiserver {
@@ -29,7 +30,7 @@ class StructuralSchema {
 
   // Removes the fields that the schema does not know, from metadata too. Their paths
   // ("spec.a[1].b") come back sorted: the unknown-field warnings.
-  std::vector<std::string> Prune(kube::Json& object) const;
+  kube::ReportedFields Prune(kube::Json& object) const;
 
   // Puts defaults where fields are missing, or null without being nullable.
   void ApplyDefaults(kube::Json& object) const;

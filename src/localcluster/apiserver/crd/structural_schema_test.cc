@@ -1,9 +1,10 @@
 #include "localcluster/apiserver/crd/structural_schema.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "localcluster/apiserver/registry/testing.h"
+#include "localcluster/apiserver/registry/registry_testing.h"
 
 namespace koord::apiserver::structural_schema_test {
 namespace {
@@ -100,6 +101,10 @@ TEST(StructuralSchema, RefusesWhatIsNotStructural) {
        R"(s.properties[a].default: Invalid value: {"x":1}: must not have unknown field x)"},
       {"metadata",
        R"({"type": "object", "properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}}})",
+       "s.properties[metadata]: Forbidden: must not specify anything other than name and "
+       "generateName, but metadata is implicitly specified"},
+      {"description of metadata",
+       R"({"type": "object", "properties": {"metadata": {"type": "object", "description": "of all"}}})",
        "s.properties[metadata]: Forbidden: must not specify anything other than name and "
        "generateName, but metadata is implicitly specified"},
       {"unknown list type",
@@ -440,7 +445,7 @@ TEST(StructuralSchema, WholeWrite) {
       "replicas": {"type": "integer", "default": 1},
       "mode": {"type": "string", "enum": ["a", "b"]}}})"));
   Json object = Parse(R"({"spec": {"mode": "z", "foo": 1}})");
-  EXPECT_EQ(schema->Prune(object), std::vector<std::string>{"spec.foo"});
+  EXPECT_THAT(schema->Prune(object), testing::ElementsAre("spec.foo"));
   schema->ApplyDefaults(object);
   EXPECT_EQ(ErrorsText(schema->Validate(object)),
             R"(spec.mode: Unsupported value: "z": supported values: "a", "b")");

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "localcluster/apiserver/openapi/definitions.h"
 #include "localcluster/apiserver/openapi/paths.h"
 #include "localcluster/apiserver/openapi/protobuf.h"
+#include "localcluster/apiserver/openapi/schemas.h"
 
 namespace koord::apiserver {
 
@@ -43,7 +43,7 @@ std::string HashOf(const std::vector<ResourceInfoPtr>& resources) {
 Json Info() { return json::object{{"title", "Kubernetes"}, {"version", "v1.35.0"}}; }
 
 Json MakeV2(const std::vector<ResourceInfoPtr>& resources) {
-  Definitions definitions(OpenApiVersion::kV2);
+  OpenApiSchemas definitions(OpenApiVersion::kV2);
   json::object paths;
   for (const ResourceInfoPtr& info : resources) {
     definitions.AddResource(*info);
@@ -56,7 +56,7 @@ Json MakeV2(const std::vector<ResourceInfoPtr>& resources) {
 }
 
 Json MakeV3(const std::vector<ResourceInfoPtr>& resources) {
-  Definitions definitions(OpenApiVersion::kV3);
+  OpenApiSchemas definitions(OpenApiVersion::kV3);
   json::object paths;
   for (const ResourceInfoPtr& info : resources) {
     definitions.AddResource(*info);

@@ -6,7 +6,7 @@
 
 #include "localcluster/apiserver/openapi/protobuf.h"
 #include "localcluster/apiserver/registry/registry.h"
-#include "localcluster/apiserver/registry/testing.h"
+#include "localcluster/apiserver/registry/registry_testing.h"
 
 namespace koord::apiserver::openapi_test {
 namespace {

@@ -23,7 +23,7 @@ constexpr Parameter kForce{"force", "boolean", "Take over fields that others own
 
 class PathWriter {
  public:
-  PathWriter(const ResourceInfo& info, OpenApiVersion version, Definitions& definitions)
+  PathWriter(const ResourceInfo& info, OpenApiVersion version, OpenApiSchemas& definitions)
       : info_(info), version_(version), definitions_(definitions) {}
 
   Json Collection() {
@@ -101,7 +101,7 @@ class PathWriter {
 
   const ResourceInfo& info_;
   const OpenApiVersion version_;
-  Definitions& definitions_;
+  OpenApiSchemas& definitions_;
 };
 
 void AddPath(std::string path, Json item, json::object& paths) {
@@ -115,7 +115,7 @@ std::string GroupVersionPath(const kube::Resource& resource) {
                                 : fmt::format("apis/{}/{}", resource.group, resource.version);
 }
 
-void AddPaths(const ResourceInfo& info, OpenApiVersion version, Definitions& definitions,
+void AddPaths(const ResourceInfo& info, OpenApiVersion version, OpenApiSchemas& definitions,
               json::object& paths) {
   PathWriter writer(info, version, definitions);
   const std::string root = "/" + GroupVersionPath(info.resource);

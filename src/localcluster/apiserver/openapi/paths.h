@@ -2,7 +2,7 @@
 #include <string>
 
 #include "kube/json.h"
-#include "localcluster/apiserver/openapi/definitions.h"
+#include "localcluster/apiserver/openapi/schemas.h"
 #include "localcluster/apiserver/registry/resource_info.h"
 
 namespace koord::apiserver {
@@ -12,7 +12,7 @@ std::string GroupVersionPath(const kube::Resource& resource);
 
 // Adds the paths of a resource with their operations to `paths`: what clients find kinds by, and
 // see that the server validates fields and takes which patches.
-void AddPaths(const ResourceInfo& info, OpenApiVersion version, Definitions& definitions,
+void AddPaths(const ResourceInfo& info, OpenApiVersion version, OpenApiSchemas& definitions,
               kube::json::object& paths);
 
 }  // namespace koord::apiserver

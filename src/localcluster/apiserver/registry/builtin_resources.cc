@@ -15,6 +15,8 @@ using Names = std::vector<std::string>;
 const Names kAllVerbs{"create", "delete", "deletecollection", "get",
                       "list",   "patch",  "update",           "watch"};
 const Names kCreateOnly{"create"};
+const Names kCreateOrGet{"create", "get"};
+const Names kReadOnly{"get", "list"};
 const Names kReadAndChange{"get", "patch", "update"};
 const Names kAll{"all"};
 const Names kExtensions{"api-extensions"};
@@ -36,6 +38,10 @@ class Entry {
 
   Entry& Categories(Names categories) {
     info_.categories = std::move(categories);
+    return *this;
+  }
+  Entry& Singular(std::string name) {
+    info_.singular = std::move(name);
     return *this;
   }
   Entry& Verbs(Names verbs) {
@@ -110,6 +116,10 @@ std::vector<Entry> CoreEntries() {
           .Status()
           .Own("ephemeralcontainers")
           .Own("resize")
+          .Own("log", {"get"})
+          .Sub("attach", {"", "v1", "", "PodAttachOptions"}, kCreateOrGet)
+          .Sub("exec", {"", "v1", "", "PodExecOptions"}, kCreateOrGet)
+          .Sub("portforward", {"", "v1", "", "PodPortForwardOptions"}, kCreateOrGet)
           .Sub("binding", binding, kCreateOnly)
           .Sub("eviction", eviction, kCreateOnly)
           .Field("spec.nodeName")
@@ -204,6 +214,7 @@ std::vector<Entry> PolicyEntries() {
   const std::string rbac = "rbac.authorization.k8s.io";
   const std::string authn = "authentication.k8s.io";
   const std::string authz = "authorization.k8s.io";
+  const std::string metrics = "metrics.k8s.io";
 
   Entry events(kEventsV1, {"ev"});
   EventFields(events, "regarding", "reportingController").StoredAs(kEvents);
@@ -213,6 +224,9 @@ std::vector<Entry> PolicyEntries() {
       Entry(kMutatingWebhookConfigurations).Categories(kExtensions),
       Entry(kValidatingWebhookConfigurations).Categories(kExtensions),
       Entry(kCustomResourceDefinitions, {"crd", "crds"}).Categories(kExtensions).Status(),
+      // Not "nodemetrics": whoever says that means Koordinator's.
+      Entry({metrics, "v1beta1", "nodes", "NodeMetrics", false}).Singular("node").Verbs(kReadOnly),
+      Entry({metrics, "v1beta1", "pods", "PodMetrics"}).Singular("pod").Verbs(kReadOnly),
       Entry({rbac, "v1", "roles", "Role"}),
       Entry({rbac, "v1", "rolebindings", "RoleBinding"}),
       Entry({rbac, "v1", "clusterroles", "ClusterRole", false}),

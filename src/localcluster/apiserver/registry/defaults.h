@@ -25,6 +25,8 @@ void DefaultService(kube::Json& object);
 void DefaultEndpoints(kube::Json& object);
 void DefaultPersistentVolume(kube::Json& object);
 void DefaultPersistentVolumeClaim(kube::Json& object);
+// Containers: the default limit is the maximum, the default request that limit, or the minimum.
+void DefaultLimitRange(kube::Json& object);
 void DefaultPriorityClass(kube::Json& object);
 void DefaultStorageClass(kube::Json& object);
 void DefaultCsiDriver(kube::Json& object);

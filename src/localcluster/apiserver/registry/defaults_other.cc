@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
-json::object* SpecOf(Json& object) {
-  json::object* root = object.if_object();
-  return root == nullptr ? nullptr : ObjectAt(*root, "spec");
+template <class Edit>
+void EditSpec(Json& object, Edit edit) {
+  if (object.is_object()) EditObject(object.get_object(), "spec", edit);
 }
 
 void DefaultServicePort(json::object& port) {
@@ -33,31 +33,33 @@ void DefaultSecret(Json& object) {
   if (root == nullptr) return;
   SetIfUnset(*root, "type", "Opaque");
   // Plain text is a convenience for writers; what is kept is base64.
-  json::object* plain = ObjectAt(*root, "stringData");
-  if (plain == nullptr) return;
-  if (json::object* data = MakeObject(*root, "data")) {
-    for (const auto& [key, text] : *plain) {
-      if (text.is_string()) (*data)[key] = Base64Encode(std::string_view(text.get_string()));
-    }
-  }
-  root->erase("stringData");
+  const json::object plain = TakeObject(*root, "stringData");
+  if (plain.empty()) return;
+  MakeObject(
+      *root, "data",
+      [](json::object& data, const json::object& plain) {
+        for (const auto& [key, text] : plain) {
+          if (text.is_string()) data[key] = Base64Encode(std::string_view(text.get_string()));
+        }
+      },
+      plain);
 }
 
 void DefaultService(Json& object) {
-  json::object* spec = SpecOf(object);
-  if (spec == nullptr) return;
-  SetIfUnset(*spec, "type", "ClusterIP");
-  SetIfUnset(*spec, "sessionAffinity", "None");
-  ForEachObject(*spec, "ports", DefaultServicePort);
-  const std::string type(StringAt(*spec, "type"));
-  if (type == "ExternalName") return;
-  SetIfUnset(*spec, "internalTrafficPolicy", "Cluster");
-  SetIfUnset(*spec, "ipFamilies", json::array{"IPv4"});
-  SetIfUnset(*spec, "ipFamilyPolicy", "SingleStack");
-  if (type == "NodePort" || type == "LoadBalancer") {
-    SetIfUnset(*spec, "externalTrafficPolicy", "Cluster");
-  }
-  if (type == "LoadBalancer") SetIfUnset(*spec, "allocateLoadBalancerNodePorts", true);
+  EditSpec(object, [](json::object& spec) {
+    SetIfUnset(spec, "type", "ClusterIP");
+    SetIfUnset(spec, "sessionAffinity", "None");
+    ForEachObject(spec, "ports", DefaultServicePort);
+    const std::string type(StringAt(spec, "type"));
+    if (type == "ExternalName") return;
+    SetIfUnset(spec, "internalTrafficPolicy", "Cluster");
+    SetIfUnset(spec, "ipFamilies", json::array{"IPv4"});
+    SetIfUnset(spec, "ipFamilyPolicy", "SingleStack");
+    if (type == "NodePort" || type == "LoadBalancer") {
+      SetIfUnset(spec, "externalTrafficPolicy", "Cluster");
+    }
+    if (type == "LoadBalancer") SetIfUnset(spec, "allocateLoadBalancerNodePorts", true);
+  });
 }
 
 void DefaultEndpoints(Json& object) {
@@ -69,17 +71,17 @@ void DefaultEndpoints(Json& object) {
 }
 
 void DefaultPersistentVolume(Json& object) {
-  json::object* spec = SpecOf(object);
-  if (spec == nullptr) return;
-  SetIfUnset(*spec, "persistentVolumeReclaimPolicy", "Retain");
-  SetIfUnset(*spec, "volumeMode", "Filesystem");
-  if (json::object* host_path = ObjectAt(*spec, "hostPath")) {
-    if (!host_path->contains("type")) (*host_path)["type"] = "";
-  }
+  EditSpec(object, [](json::object& spec) {
+    SetIfUnset(spec, "persistentVolumeReclaimPolicy", "Retain");
+    SetIfUnset(spec, "volumeMode", "Filesystem");
+    EditObject(spec, "hostPath", [](json::object& host_path) {
+      if (!host_path.contains("type")) host_path["type"] = "";
+    });
+  });
 }
 
 void DefaultPersistentVolumeClaim(Json& object) {
-  if (json::object* spec = SpecOf(object)) SetIfUnset(*spec, "volumeMode", "Filesystem");
+  EditSpec(object, [](json::object& spec) { SetIfUnset(spec, "volumeMode", "Filesystem"); });
 }
 
 void DefaultPriorityClass(Json& object) {
@@ -96,21 +98,22 @@ void DefaultStorageClass(Json& object) {
 }
 
 void DefaultCsiDriver(Json& object) {
-  json::object* spec = SpecOf(object);
-  if (spec == nullptr) return;
-  SetIfUnset(*spec, "attachRequired", true);
-  for (const char* flag :
-       {"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"}) {
-    SetIfUnset(*spec, flag, false);
-  }
-  SetIfUnset(*spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
-  SetIfUnset(*spec, "volumeLifecycleModes", json::array{"Persistent"});
+  EditSpec(object, [](json::object& spec) {
+    SetIfUnset(spec, "attachRequired", true);
+    for (const char* flag :
+         {"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"}) {
+      SetIfUnset(spec, flag, false);
+    }
+    SetIfUnset(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+    SetIfUnset(spec, "volumeLifecycleModes", json::array{"Persistent"});
+  });
 }
 
 void DefaultRoleBinding(Json& object) {
   json::object* root = object.if_object();
   if (root == nullptr) return;
-  if (json::object* role = ObjectAt(*root, "roleRef")) SetIfUnset(*role, "apiGroup", kRbacGroup);
+  EditObject(*root, "roleRef",
+             [](json::object& role) { SetIfUnset(role, "apiGroup", kRbacGroup); });
   ForEachObject(*root, "subjects", [](json::object& subject) {
     const std::string_view kind = StringAt(subject, "kind");
     if (kind == "User" || kind == "Group") SetIfUnset(subject, "apiGroup", kRbacGroup);

@@ -19,35 +19,46 @@ std::string_view PullPolicyFor(std::string_view image) {
 }
 
 void DefaultHttpGet(json::object& handler) {
-  if (json::object* http = ObjectAt(handler, "httpGet")) {
-    SetIfUnset(*http, "path", "/");
-    SetIfUnset(*http, "scheme", "HTTP");
+  EditObject(handler, "httpGet", [](json::object& http) {
+    SetIfUnset(http, "path", "/");
+    SetIfUnset(http, "scheme", "HTTP");
+  });
+}
+
+void SetIfNotPositive(json::object& parent, std::string_view field, int value) {
+  const Json* found = parent.if_contains(field);
+  if (found == nullptr || found->is_null() || *found == 0) parent[field] = value;
+}
+
+// An empty text is a value here.
+void SetIfMissing(json::object& parent, std::string_view field) {
+  if (!parent.contains(field)) parent[field] = "";
+}
+
+void DefaultProbe(json::object& probe) {
+  DefaultHttpGet(probe);
+  EditObject(probe, "grpc", [](json::object& grpc) { SetIfMissing(grpc, "service"); });
+  SetIfNotPositive(probe, "timeoutSeconds", 1);
+  SetIfNotPositive(probe, "periodSeconds", 10);
+  SetIfNotPositive(probe, "successThreshold", 1);
+  SetIfNotPositive(probe, "failureThreshold", 3);
+}
+
+void DefaultLifecycle(json::object& lifecycle) {
+  for (const char* hook : {"postStart", "preStop"}) EditObject(lifecycle, hook, DefaultHttpGet);
+}
+
+void DefaultContainerPort(json::object& port, bool host_network) {
+  SetIfUnset(port, "protocol", "TCP");
+  if (const Json* number = port.if_contains("containerPort"); host_network && number != nullptr) {
+    const Json copy = *number;
+    SetIfUnset(port, "hostPort", copy);
   }
 }
 
-void DefaultProbe(json::object& container, std::string_view name) {
-  json::object* probe = ObjectAt(container, name);
-  if (probe == nullptr) return;
-  const auto positive = [&](std::string_view field, int value) {
-    const Json* found = probe->if_contains(field);
-    if (found == nullptr || found->is_null() || *found == 0) (*probe)[field] = value;
-  };
-  DefaultHttpGet(*probe);
-  if (json::object* grpc = ObjectAt(*probe, "grpc")) {
-    if (!grpc->contains("service")) (*grpc)["service"] = "";
-  }
-  positive("timeoutSeconds", 1);
-  positive("periodSeconds", 10);
-  positive("successThreshold", 1);
-  positive("failureThreshold", 3);
-}
-
-void DefaultLifecycle(json::object& container) {
-  json::object* lifecycle = ObjectAt(container, "lifecycle");
-  if (lifecycle == nullptr) return;
-  for (const char* hook : {"postStart", "preStop"}) {
-    if (json::object* handler = ObjectAt(*lifecycle, hook)) DefaultHttpGet(*handler);
-  }
+void DefaultFieldRef(json::object& parent) {
+  EditObject(parent, "fieldRef",
+             [](json::object& field) { SetIfUnset(field, "apiVersion", "v1"); });
 }
 
 void DefaultContainer(json::object& container, bool host_network) {
@@ -57,64 +68,55 @@ void DefaultContainer(json::object& container, bool host_network) {
     container["imagePullPolicy"] = PullPolicyFor(StringAt(container, "image"));
   }
   SetIfUnset(container, "resources", json::object());
-  ForEachObject(container, "ports", [&](json::object& port) {
-    SetIfUnset(port, "protocol", "TCP");
-    if (const Json* number = port.if_contains("containerPort"); host_network && number != nullptr) {
-      const Json copy = *number;
-      SetIfUnset(port, "hostPort", copy);
-    }
-  });
-  ForEachObject(container, "env", [](json::object& variable) {
-    json::object* source = ObjectAt(variable, "valueFrom");
-    json::object* field = source == nullptr ? nullptr : ObjectAt(*source, "fieldRef");
-    if (field != nullptr) SetIfUnset(*field, "apiVersion", "v1");
-  });
+  ForEachObject(container, "ports", DefaultContainerPort, host_network);
+  ForEachObject(container, "env",
+                [](json::object& variable) { EditObject(variable, "valueFrom", DefaultFieldRef); });
   for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"}) {
-    DefaultProbe(container, probe);
+    EditObject(container, probe, DefaultProbe);
   }
-  DefaultLifecycle(container);
+  EditObject(container, "lifecycle", DefaultLifecycle);
 }
 
-void DefaultFieldRefs(json::object& parent) {
-  ForEachObject(parent, "items", [](json::object& item) {
-    if (json::object* field = ObjectAt(item, "fieldRef")) SetIfUnset(*field, "apiVersion", "v1");
-  });
+void DefaultFieldRefs(json::object& parent) { ForEachObject(parent, "items", DefaultFieldRef); }
+
+void DefaultProjection(json::object& projection) {
+  EditObject(projection, "serviceAccountToken",
+             [](json::object& token) { SetIfUnset(token, "expirationSeconds", 3600); });
+  EditObject(projection, "downwardAPI", DefaultFieldRefs);
 }
 
 void DefaultVolume(json::object& volume) {
   if (volume.size() == 1 && volume.contains("name")) volume["emptyDir"] = json::object();
   for (const char* source : {"secret", "configMap", "downwardAPI", "projected"}) {
-    json::object* details = ObjectAt(volume, source);
-    if (details == nullptr) continue;
-    SetIfUnset(*details, "defaultMode", kFileMode);
-    DefaultFieldRefs(*details);
-    ForEachObject(*details, "sources", [](json::object& projection) {
-      if (json::object* token = ObjectAt(projection, "serviceAccountToken")) {
-        SetIfUnset(*token, "expirationSeconds", 3600);
-      }
-      if (json::object* downward = ObjectAt(projection, "downwardAPI")) DefaultFieldRefs(*downward);
+    EditObject(volume, source, [](json::object& details) {
+      SetIfUnset(details, "defaultMode", kFileMode);
+      DefaultFieldRefs(details);
+      ForEachObject(details, "sources", DefaultProjection);
     });
   }
-  if (json::object* host_path = ObjectAt(volume, "hostPath")) {
-    if (!host_path->contains("type")) (*host_path)["type"] = "";
-  }
-  json::object* ephemeral = ObjectAt(volume, "ephemeral");
-  json::object* claim =
-      ephemeral == nullptr ? nullptr : ObjectAt(*ephemeral, "volumeClaimTemplate");
-  json::object* spec = claim == nullptr ? nullptr : ObjectAt(*claim, "spec");
-  if (spec != nullptr) SetIfUnset(*spec, "volumeMode", "Filesystem");
+  EditObject(volume, "hostPath", [](json::object& host_path) { SetIfMissing(host_path, "type"); });
+  EditObject(volume, "ephemeral", [](json::object& ephemeral) {
+    EditObject(ephemeral, "volumeClaimTemplate", [](json::object& claim) {
+      EditObject(claim, "spec",
+                 [](json::object& spec) { SetIfUnset(spec, "volumeMode", "Filesystem"); });
+    });
+  });
 }
 
 // What is limited but not requested is requested in full.
 void RequestLimits(json::object& container) {
-  json::object* resources = ObjectAt(container, "resources");
-  json::object* limits = resources == nullptr ? nullptr : ObjectAt(*resources, "limits");
-  if (limits == nullptr || limits->empty()) return;
-  json::object* requests = MakeObject(*resources, "requests");
-  if (requests == nullptr) return;
-  for (const auto& [name, quantity] : *limits) {
-    if (!requests->contains(name)) requests->emplace(name, quantity);
-  }
+  EditObject(container, "resources", [](json::object& resources) {
+    const Json* found = resources.if_contains("limits");
+    // A copy: it moves if `requests` is put beside it.
+    const Json limits = found == nullptr ? Json() : *found;
+    if (!limits.is_object() || limits.get_object().empty()) return;
+    MakeObject(
+        resources, "requests",
+        [](json::object& requests, const json::object& limits) {
+          for (const auto& [name, quantity] : limits) requests.emplace(name, quantity);
+        },
+        limits.get_object());
+  });
 }
 
 }  // namespace
@@ -128,8 +130,7 @@ void DefaultPodTemplateSpec(json::object& spec) {
   const Json* flag = spec.if_contains("hostNetwork");
   const bool host_network = flag != nullptr && *flag == true;
   for (const char* list : {"containers", "initContainers", "ephemeralContainers"}) {
-    ForEachObject(spec, list,
-                  [&](json::object& container) { DefaultContainer(container, host_network); });
+    ForEachObject(spec, list, DefaultContainer, host_network);
   }
   ForEachObject(spec, "volumes", DefaultVolume);
   // The old name of the field is kept in step.
@@ -142,14 +143,14 @@ void DefaultPodTemplateSpec(json::object& spec) {
 }
 
 void DefaultPod(Json& pod) {
-  Json* value = kube::Find(pod, {"spec"});
-  json::object* spec = value == nullptr ? nullptr : value->if_object();
-  if (spec == nullptr) return;
-  DefaultPodTemplateSpec(*spec);
-  SetIfUnset(*spec, "enableServiceLinks", true);
-  for (const char* list : {"containers", "initContainers"}) {
-    ForEachObject(*spec, list, RequestLimits);
-  }
+  if (!pod.is_object()) return;
+  EditObject(pod.get_object(), "spec", [](json::object& spec) {
+    DefaultPodTemplateSpec(spec);
+    SetIfUnset(spec, "enableServiceLinks", true);
+    for (const char* list : {"containers", "initContainers"}) {
+      ForEachObject(spec, list, RequestLimits);
+    }
+  });
 }
 
 }  // namespace koord::apiserver

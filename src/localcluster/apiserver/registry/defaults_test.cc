@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <memory>
+#include <vector>
+
 #include "localcluster/apiserver/registry/prepare.h"
 
 namespace koord::apiserver::defaults_test {
@@ -38,6 +42,78 @@ TEST(DefaultsTest, Pod) {
   Json again = pod;
   DefaultPod(again);
   EXPECT_EQ(again, pod);
+}
+
+// Overwrites what is given back and gives it to nobody else, so that a pointer that outlives an
+// insertion leads to nonsense in every build, not only under a sanitizer.
+class PoisoningMemory final : public kube::json::memory_resource {
+ private:
+  void* do_allocate(size_t size, size_t) override {
+    blocks_.push_back(std::make_unique<char[]>(size));
+    return blocks_.back().get();
+  }
+  void do_deallocate(void* block, size_t size, size_t) override { std::memset(block, 0xdd, size); }
+  bool do_is_equal(const kube::json::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::vector<std::unique_ptr<char[]>> blocks_;
+};
+
+// A parsed object has no room to spare: the first insertion into it moves all of its members.
+TEST(DefaultsTest, NothingIsReadFromWhereAMemberWas) {
+  struct Case {
+    const char* name;
+    void (*apply)(Json&);
+    const char* before;
+    std::initializer_list<std::string_view> path;
+    const char* after;
+  };
+  const Case cases[] = {
+      {"limits become requests beside them",
+       DefaultPod,
+       R"({"spec":{"containers":[{"resources":{"limits":{"cpu":"1","memory":"1Gi","x.io/y":"2"}}}]}})",
+       {"spec", "containers"},
+       R"([{"resources":{"limits":{"cpu":"1","memory":"1Gi","x.io/y":"2"},
+            "requests":{"cpu":"1","memory":"1Gi","x.io/y":"2"}},"imagePullPolicy":"Always",
+            "terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}])"},
+      {"text becomes data beside it",
+       DefaultSecret,
+       R"({"type":"t","stringData":{"a":"new","b":"y"}})",
+       {},
+       R"({"type":"t",
+            "data":{"a":"bmV3","b":"eQ=="}})"},
+      {"a controller without metadata gets labels and a selector",
+       DefaultReplicationController,
+       R"({"spec":{"replicas":2,"template":{"metadata":{"labels":{"a":"b"}}}}})",
+       {},
+       R"({"spec":{"replicas":2,"template":{"metadata":{"labels":{"a":"b"}}},
+           "selector":{"a":"b"}},"metadata":{"labels":{"a":"b"}}})"},
+      {"a job without metadata gets labels and a template",
+       DefaultJob,
+       R"({"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Never"}}}})",
+       {"spec", "template", "spec"},
+       R"({"restartPolicy":"Never","dnsPolicy":"ClusterFirst","schedulerName":"default-scheduler",
+           "terminationGracePeriodSeconds":30,"securityContext":{}})"},
+      {"host ports are those of the container",
+       DefaultPod,
+       R"({"spec":{"hostNetwork":true,"containers":[{"ports":[{"containerPort":80}],"resources":{},
+            "image":"a:1","terminationMessagePath":"t","terminationMessagePolicy":"p",
+            "imagePullPolicy":"i"}]}})",
+       {"spec", "containers"},
+       R"([{"ports":[{"containerPort":80,"hostPort":80,"protocol":"TCP"}],"resources":{},
+            "image":"a:1","terminationMessagePath":"t","terminationMessagePolicy":"p",
+            "imagePullPolicy":"i"}])"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    PoisoningMemory memory;
+    Json object = kube::json::parse(c.before, kube::json::storage_ptr(&memory));
+    c.apply(object);
+    const Json* found = kube::Find(object, c.path);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(*found, Parse(c.after)) << kube::Serialize(*found);
+  }
 }
 
 TEST(DefaultsTest, ImagePullPolicyFollowsTheTag) {

@@ -1,8 +1,11 @@
 #include "localcluster/apiserver/registry/field_error.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
+#include "base/shorten.h"
+#include "base/string_map.h"
 #include "base/strings.h"
 
 namespace koord::apiserver {
@@ -28,7 +31,17 @@ constexpr KindWords kWords[] = {
 
 const KindWords& Words(FieldError::Kind kind) { return kWords[static_cast<size_t>(kind)]; }
 
-std::string Show(const kube::Json& value) { return kube::Serialize(value); }
+// More errors than this are only counted.
+constexpr size_t kMaxSpelledOut = 100;
+
+// The text of a value, or of a large one the beginning, without ever making the whole.
+std::string Show(const kube::Json& value) {
+  constexpr size_t kMaxShown = 1024;
+  char buffer[kMaxShown + 1];
+  kube::json::serializer serializer;
+  serializer.reset(&value);
+  return Shorten(std::string_view(serializer.read(buffer, sizeof(buffer))), kMaxShown);
+}
 
 // The error without its field, as causes carry it.
 std::string Body(const FieldError& error) {
@@ -102,12 +115,16 @@ kube::ApiError InvalidError(std::string_view kind, std::string_view group, std::
   error.kind = kind;
   error.has_details = true;
 
+  const size_t shown = std::min(errors.size(), kMaxSpelledOut);
   std::vector<std::string> texts;
-  for (const FieldError& field_error : errors) {
+  StringSet said;  // the same complaint about the same field is said once
+  for (const FieldError& field_error : std::span(errors).first(shown)) {
     std::string text = field_error.ToString();
     error.causes.push_back(field_error.ToCause());
-    // The same complaint about the same field is said once.
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+    if (said.insert(text).second) texts.push_back(std::move(text));
+  }
+  if (shown < errors.size()) {
+    texts.push_back(fmt::format("and {} more errors", errors.size() - shown));
   }
   const std::string subject = group.empty() ? std::string(kind) : fmt::format("{}.{}", kind, group);
   error.message = fmt::format("{} \"{}\" is invalid", subject, name);

@@ -42,8 +42,8 @@ FieldError NotFoundValue(std::string field, const kube::Json& value);
 FieldError TooLong(std::string field, size_t limit);
 FieldError TooMany(std::string field, size_t count, size_t limit);
 
-// 422 `Pod "p" is invalid: ...`. `qualified_kind` is "Pod" or
-// "Reservation.scheduling.koordinator.sh".
+// 422 `Pod "p" is invalid: ...`, with the first hundred errors and the number of the others.
+// `qualified_kind` is "Pod" or "Reservation.scheduling.koordinator.sh".
 kube::ApiError InvalidError(std::string_view kind, std::string_view group, std::string_view name,
                             const FieldErrors& errors);
 

@@ -2,6 +2,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/shorten.h"
+
 namespace koord::apiserver {
 
 // The way to a field, spelled out only when something is wrong with it.
@@ -25,6 +27,8 @@ class FieldPath {
     return path;
   }
 
+  // Names are cut at a length that no field of ours has: keys of maps are the user's to choose, and
+  // every error about what is below one repeats it.
   std::string ToString() const {
     std::string text;
     Append(text);
@@ -42,12 +46,16 @@ class FieldPath {
     if (is_index_) {
       text += "[" + std::to_string(index_) + "]";
     } else if (is_key_) {
-      text.append("[").append(name_).append("]");
+      text.append("[").append(ShownName()).append("]");
     } else {
       if (!text.empty()) text += ".";
-      text += name_;
+      text += ShownName();
     }
   }
+
+  std::string ShownName() const { return Shorten(name_, kMaxName); }
+
+  static constexpr size_t kMaxName = 512;
 
   const FieldPath* parent_ = nullptr;
   std::string_view name_;

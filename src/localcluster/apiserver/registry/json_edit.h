@@ -1,5 +1,6 @@
 #pragma once
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "kube/json.h"
@@ -10,21 +11,43 @@ namespace koord::apiserver {
 using kube::Json;
 namespace json = kube::json;
 
-inline json::object* ObjectAt(json::object& parent, std::string_view name) {
+// An insertion into an object may move all of its members, so that a pointer to one of them would
+// be left dangling by the next default that is set beside it. Hence nobody is handed such pointers:
+// members are edited by functions that get the member, and capture nothing by which they could
+// reach what is around it. What else they need is passed by value or as a reference to something
+// outside of the parent.
+template <class Edit>
+inline constexpr bool kCapturesNothing = std::is_empty_v<Edit> || std::is_pointer_v<Edit>;
+
+// Edits the object there, if there is one.
+template <class Edit, class... Args>
+void EditObject(json::object& parent, std::string_view name, Edit edit, const Args&... args) {
+  static_assert(kCapturesNothing<Edit>, "an edit must not reach the parent of what it edits");
   Json* found = parent.if_contains(name);
-  return found == nullptr ? nullptr : found->if_object();
+  if (found != nullptr && found->is_object()) edit(found->get_object(), args...);
 }
 
-inline json::array* ArrayAt(json::object& parent, std::string_view name) {
-  Json* found = parent.if_contains(name);
-  return found == nullptr ? nullptr : found->if_array();
-}
-
-// The object there, made if it is missing or null; null if something else is in its place.
-inline json::object* MakeObject(json::object& parent, std::string_view name) {
+// Makes an object there if nothing or null is.
+inline void MakeObject(json::object& parent, std::string_view name) {
   Json& value = parent[name];
   if (value.is_null()) value.emplace_object();
-  return value.if_object();
+}
+
+// The same, and edits it. What is no object is left alone.
+template <class Edit, class... Args>
+void MakeObject(json::object& parent, std::string_view name, Edit edit, const Args&... args) {
+  MakeObject(parent, name);
+  EditObject(parent, name, edit, args...);
+}
+
+// Removes the object there and returns it; empty if there is none.
+inline json::object TakeObject(json::object& parent, std::string_view name) {
+  json::object taken;
+  if (Json* found = parent.if_contains(name); found != nullptr && found->is_object()) {
+    taken = std::move(found->get_object());
+    parent.erase(name);
+  }
+  return taken;
 }
 
 // Missing, null or "".
@@ -55,13 +78,14 @@ inline void TakeField(json::object& object, const json::object& from, std::strin
   }
 }
 
-// Calls `visit` with every object in a list of objects.
-template <class Visit>
-void ForEachObject(json::object& parent, std::string_view list, Visit visit) {
-  json::array* items = ArrayAt(parent, list);
-  if (items == nullptr) return;
-  for (Json& item : *items) {
-    if (json::object* object = item.if_object()) visit(*object);
+// Edits every object in a list of objects.
+template <class Edit, class... Args>
+void ForEachObject(json::object& parent, std::string_view list, Edit edit, const Args&... args) {
+  static_assert(kCapturesNothing<Edit>, "an edit must not reach the parent of what it edits");
+  Json* items = parent.if_contains(list);
+  if (items == nullptr || !items->is_array()) return;
+  for (Json& item : items->get_array()) {
+    if (item.is_object()) edit(item.get_object(), args...);
   }
 }
 

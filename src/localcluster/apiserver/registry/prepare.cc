@@ -28,39 +28,51 @@ void AddContainer(const Json& container, Ask& ask) {
 }
 
 // Adds what `keys` of the term say about the pod's own labels to its selector.
-void MergeKeys(const Json& pod, json::object& term, std::string_view keys,
+void MergeKeys(json::object& term, const json::object& labels, std::string_view keys,
                std::string_view operation) {
-  json::object* selector = ObjectAt(term, "labelSelector");
-  const json::array* names = ArrayAt(term, keys);
-  if (selector == nullptr || names == nullptr) return;
-  for (const Json& name : *names) {
-    if (!name.is_string()) continue;
-    const Json* value =
-        kube::Find(pod, {"metadata", "labels", std::string_view(name.get_string())});
+  const Json* names = term.if_contains(keys);
+  if (names == nullptr || !names->is_array() || !term.contains("labelSelector")) return;
+  json::array requirements;
+  for (const Json& name : names->get_array()) {
+    const Json* value = name.is_string() ? labels.if_contains(name.get_string()) : nullptr;
     if (value == nullptr) continue;
-    Json& expressions = (*selector)["matchExpressions"];
-    if (!expressions.is_array()) expressions.emplace_array();
-    expressions.get_array().push_back(
+    requirements.push_back(
         json::object{{"key", name}, {"operator", operation}, {"values", json::array{*value}}});
   }
+  if (requirements.empty()) return;
+  EditObject(
+      term, "labelSelector",
+      [](json::object& selector, const json::array& requirements) {
+        Json& expressions = selector["matchExpressions"];
+        if (!expressions.is_array()) expressions.emplace_array();
+        json::array& list = expressions.get_array();
+        list.insert(list.end(), requirements.begin(), requirements.end());
+      },
+      requirements);
+}
+
+void MergeKeysOfTerm(json::object& term, const json::object& labels) {
+  MergeKeys(term, labels, "matchLabelKeys", "In");
+  MergeKeys(term, labels, "mismatchLabelKeys", "NotIn");
 }
 
 // matchLabelKeys and mismatchLabelKeys of affinity terms are short for requirements that differ
 // from pod to pod of the same template.
 void MergeLabelKeys(Json& pod) {
-  const auto merge = [&pod](json::object& term) {
-    MergeKeys(pod, term, "matchLabelKeys", "In");
-    MergeKeys(pod, term, "mismatchLabelKeys", "NotIn");
-  };
+  const json::object* labels = kube::FindObject(pod, {"metadata", "labels"});
+  if (labels == nullptr) return;
   for (const char* kind : {"podAffinity", "podAntiAffinity"}) {
     Json* affinity = kube::Find(pod, {"spec", "affinity", kind});
     if (affinity == nullptr || !affinity->is_object()) continue;
     json::object& terms = affinity->get_object();
-    ForEachObject(terms, "requiredDuringSchedulingIgnoredDuringExecution", merge);
-    ForEachObject(terms, "preferredDuringSchedulingIgnoredDuringExecution",
-                  [&merge](json::object& weighted) {
-                    if (auto* term = ObjectAt(weighted, "podAffinityTerm")) merge(*term);
-                  });
+    ForEachObject(terms, "requiredDuringSchedulingIgnoredDuringExecution", MergeKeysOfTerm,
+                  *labels);
+    ForEachObject(
+        terms, "preferredDuringSchedulingIgnoredDuringExecution",
+        [](json::object& weighted, const json::object& labels) {
+          EditObject(weighted, "podAffinityTerm", MergeKeysOfTerm, labels);
+        },
+        *labels);
   }
 }
 
@@ -114,10 +126,15 @@ void CompleteStatus(const kube::Resource& resource, Json& object) {
        Zeros({"currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"})},
       {"volumeattachments.storage.k8s.io", {{"attached", false}}},
   };
-  json::object* status = MakeObject(object.as_object(), "status");
+  MakeObject(object.as_object(), "status");
   const auto it = required.find(resource.qualified());
-  if (status == nullptr || it == required.end()) return;
-  for (const auto& [member, value] : it->second) SetIfUnset(*status, member, value);
+  if (it == required.end()) return;
+  EditObject(
+      object.as_object(), "status",
+      [](json::object& status, const json::object& members) {
+        for (const auto& [member, value] : members) SetIfUnset(status, member, value);
+      },
+      it->second);
 }
 
 std::string_view PodQosClass(const Json& pod) {
@@ -135,14 +152,12 @@ void AlignPodIps(Json& pod) {
   json::object* status = kube::At(pod, {"status"}).if_object();
   if (status == nullptr) return;
   const std::string ip(StringAt(*status, "podIP"));
-  json::array* ips = ArrayAt(*status, "podIPs");
+  const json::array* ips = kube::FindArray(pod, {"status", "podIPs"});
   const bool listed = ips != nullptr && !ips->empty();
+  const std::string first(listed ? kube::FindString(ips->front(), {"ip"}) : "");
   if (ip.empty()) {
-    if (listed) {
-      const std::string first(kube::FindString(ips->front(), {"ip"}));
-      (*status)["podIP"] = first;
-    }
-  } else if (!listed || kube::FindString(ips->front(), {"ip"}) != ip) {
+    if (listed) (*status)["podIP"] = first;
+  } else if (!listed || first != ip) {
     (*status)["podIPs"] = json::array{json::object{{"ip", ip}}};
   }
 }

@@ -54,6 +54,10 @@ void ValidatePersistentVolume(const kube::Json& object, FieldErrors& errors);
 void ValidatePersistentVolumeClaim(const kube::Json& object, FieldErrors& errors);
 void ValidatePersistentVolumeClaimUpdate(const kube::Json& object, const kube::Json& old,
                                          FieldErrors& errors);
+void ValidateResourceQuota(const kube::Json& object, FieldErrors& errors);
+void ValidateResourceQuotaUpdate(const kube::Json& object, const kube::Json& old,
+                                 FieldErrors& errors);
+void ValidateLimitRange(const kube::Json& object, FieldErrors& errors);
 void ValidateStorageClass(const kube::Json& object, FieldErrors& errors);
 void ValidateStorageClassUpdate(const kube::Json& object, const kube::Json& old,
                                 FieldErrors& errors);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/strings.h"
 #include "localcluster/apiserver/registry/check.h"
 #include "localcluster/apiserver/registry/validation.h"
@@ -27,7 +29,7 @@ void ValidateOwners(const json::object& meta, const FieldPath& path, FieldErrors
     const std::string_view name = StringAt(*owner, "name");
     if (!controller.empty()) {
       errors.push_back(Invalid(
-          list, (*owners),
+          list, *meta.if_contains("ownerReferences"),
           fmt::format("Only one reference can have Controller set to true. Found \"true\" in "
                       "references for {} and {}",
                       controller, name)));
@@ -56,10 +58,6 @@ void ValidateFinalizers(const json::object& meta, const FieldPath& path, FieldEr
   }
 }
 
-bool Contains(const json::array* list, const Json& item) {
-  return list != nullptr && std::find(list->begin(), list->end(), item) != list->end();
-}
-
 // `[]string{"x", "y"}`, as the original prints it.
 std::string GoStrings(const std::vector<std::string>& names) {
   std::string text = "[]string{";
@@ -74,10 +72,14 @@ void ValidateNoNewFinalizers(const Json& object, const Json& old, FieldErrors& e
   if (kube::FindString(old, {"metadata", "deletionTimestamp"}).empty()) return;
   const json::array* now = kube::FindArray(object, {"metadata", "finalizers"});
   if (now == nullptr) return;
-  const json::array* before = kube::FindArray(old, {"metadata", "finalizers"});
+  std::set<std::string_view> known;
+  if (const json::array* before = kube::FindArray(old, {"metadata", "finalizers"})) {
+    for (const Json& name : *before) known.insert(kube::FindString(name, {}));
+  }
   std::vector<std::string> added;
-  for (const Json& name : *now) {
-    if (name.is_string() && !Contains(before, name)) added.emplace_back(name.get_string());
+  for (const Json& item : *now) {
+    const std::string_view name = kube::FindString(item, {});
+    if (item.is_string() && !known.contains(name)) added.emplace_back(name);
   }
   if (added.empty()) return;
   errors.push_back(Forbidden("metadata.finalizers",

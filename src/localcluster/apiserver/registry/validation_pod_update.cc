@@ -1,6 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
 #include "localcluster/apiserver/registry/check.h"
+#include "localcluster/apiserver/registry/prepare.h"
 #include "localcluster/apiserver/registry/validation.h"
 
 namespace koord::apiserver {
@@ -12,6 +18,10 @@ constexpr std::string_view kUpdateRule =
     "`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
+constexpr std::string_view kResizeRule = "only cpu and memory resources are mutable";
+constexpr const char* kContainerLists[] = {"containers", "initContainers"};
+constexpr const char* kAmounts[] = {"requests", "limits"};
+
 const json::object& PodSpecOf(const Json& pod) {
   static const json::object kNone;
   const json::object* spec = kube::FindObject(pod, {"spec"});
@@ -21,7 +31,8 @@ const json::object& PodSpecOf(const Json& pod) {
 // Puts `field` of every container in `from` into the container at the same place of `to`.
 void CopyFromContainers(json::object& to, const json::object& from, std::string_view list,
                         std::string_view field) {
-  json::array* targets = ArrayAt(to, list);
+  Json* found = to.if_contains(list);
+  json::array* targets = found == nullptr ? nullptr : found->if_array();
   const json::array* sources = ArrayIn(from, list);
   if (targets == nullptr || sources == nullptr || targets->size() != sources->size()) return;
   for (size_t i = 0; i < targets->size(); ++i) {
@@ -31,36 +42,32 @@ void CopyFromContainers(json::object& to, const json::object& from, std::string_
   }
 }
 
-bool StartsWith(const json::array* list, const json::array* beginning) {
-  if (beginning == nullptr || beginning->empty()) return true;
-  return list != nullptr && list->size() >= beginning->size() &&
-         std::equal(beginning->begin(), beginning->end(), list->begin());
-}
-
 // Every old toleration must still be there; only its tolerationSeconds may have changed.
 bool OnlyAddsTolerations(const json::object& now, const json::object& before) {
   const json::array* old_list = ArrayIn(before, "tolerations");
   if (old_list == nullptr) return true;
   const json::array* new_list = ArrayIn(now, "tolerations");
   if (new_list == nullptr) return old_list->empty();
-  return std::all_of(old_list->begin(), old_list->end(), [&](const Json& wanted) {
-    return std::any_of(new_list->begin(), new_list->end(), [&](const Json& item) {
-      Json same = item;
-      if (same.is_object() && wanted.is_object()) {
-        TakeField(same.get_object(), wanted.get_object(), "tolerationSeconds");
-      }
-      return same == wanted;
-    });
-  });
+  using Toleration = std::array<std::string_view, 4>;
+  const auto read = [](const Json& item) -> Toleration {
+    return {kube::FindString(item, {"key"}), kube::FindString(item, {"operator"}),
+            kube::FindString(item, {"value"}), kube::FindString(item, {"effect"})};
+  };
+  std::set<Toleration> present;
+  for (const Json& item : *new_list) present.insert(read(item));
+  return std::all_of(old_list->begin(), old_list->end(),
+                     [&](const Json& wanted) { return present.contains(read(wanted)); });
 }
 
 bool OnlyRemovesGates(const json::object& now, const json::object& before) {
   const json::array* gates = ArrayIn(now, "schedulingGates");
   if (gates == nullptr) return true;
-  const json::array* old_gates = ArrayIn(before, "schedulingGates");
+  std::set<std::string_view> known;
+  if (const json::array* old_gates = ArrayIn(before, "schedulingGates")) {
+    for (const Json& gate : *old_gates) known.insert(kube::FindString(gate, {"name"}));
+  }
   return std::all_of(gates->begin(), gates->end(), [&](const Json& gate) {
-    return old_gates != nullptr &&
-           std::find(old_gates->begin(), old_gates->end(), gate) != old_gates->end();
+    return known.contains(kube::FindString(gate, {"name"}));
   });
 }
 
@@ -103,6 +110,101 @@ void AllowGracePeriodRepair(json::object& allowed, const json::object& before) {
   if (repaired) TakeField(allowed, before, "terminationGracePeriodSeconds");
 }
 
+// A resize finds containers by their places, so each must still be where it was.
+FieldErrors MovedContainers(const Json& pod, const Json& old) {
+  FieldErrors errors;
+  const FieldPath spec("spec");
+  for (const char* list : kContainerLists) {
+    const json::array* now = ArrayIn(PodSpecOf(pod), list);
+    const json::array* before = ArrayIn(PodSpecOf(old), list);
+    const size_t count = before == nullptr ? 0 : before->size();
+    const FieldPath path = spec / list;
+    if ((now == nullptr ? 0 : now->size()) != count) {
+      errors.push_back(Forbidden(path, "containers may not be added or removed on resize"));
+      continue;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (kube::FindString((*now)[i], {"name"}) == kube::FindString((*before)[i], {"name"})) {
+        continue;
+      }
+      errors.push_back(
+          Forbidden(path[i] / "name", "containers may not be renamed or reordered on resize"));
+    }
+  }
+  return errors;
+}
+
+// Whether the pod itself, and not only its containers, asks for resources.
+bool IsSized(const json::object& spec) {
+  const json::object* resources = ObjectIn(spec, "resources");
+  return resources != nullptr && std::ranges::any_of(kAmounts, [&](const char* kind) {
+           const json::object* amounts = ObjectIn(*resources, kind);
+           return amounts != nullptr && !amounts->empty();
+         });
+}
+
+const json::object& AmountsOf(const json::object& container, std::string_view kind) {
+  static const json::object kNone;
+  const json::object* resources = ObjectIn(container, "resources");
+  const json::object* amounts = resources == nullptr ? nullptr : ObjectIn(*resources, kind);
+  return amounts == nullptr ? kNone : *amounts;
+}
+
+json::object WithoutCpuAndMemory(json::object amounts) {
+  amounts.erase("cpu");
+  amounts.erase("memory");
+  return amounts;
+}
+
+// Nothing but amounts of cpu and memory differs.
+bool OnlyResizes(const json::object& now, const json::object& before) {
+  json::object rest = now;
+  TakeField(rest, before, "resources");
+  return rest == before && std::ranges::all_of(kAmounts, [&](const char* kind) {
+           return WithoutCpuAndMemory(AmountsOf(now, kind)) ==
+                  WithoutCpuAndMemory(AmountsOf(before, kind));
+         });
+}
+
+void ValidateContainerResize(const json::object& now, const json::object& before,
+                             std::string_view rule, const FieldPath& path, FieldErrors& errors) {
+  for (const char* kind : kAmounts) {
+    const json::object& amounts = AmountsOf(now, kind);
+    if (std::ranges::all_of(AmountsOf(before, kind),
+                            [&](const auto& amount) { return amounts.contains(amount.key()); })) {
+      continue;
+    }
+    errors.push_back(
+        Forbidden(path / "resources" / kind, fmt::format("resource {} cannot be removed", kind)));
+  }
+  if (!OnlyResizes(now, before)) errors.push_back(Forbidden("spec", std::string(rule)));
+}
+
+// Of init containers only those can be resized that run on beside the others.
+void ValidateContainerResizes(const json::object& now, const json::object& before,
+                              std::string_view list, FieldErrors& errors) {
+  const json::array* containers = ArrayIn(now, list);
+  if (containers == nullptr) return;
+  const json::array& olds = before.at(list).as_array();
+  const FieldPath spec("spec");
+  const FieldPath path = spec / list;
+  for (size_t i = 0; i < containers->size(); ++i) {
+    const json::object* container = (*containers)[i].if_object();
+    const json::object* old = olds[i].if_object();
+    if (container == nullptr || old == nullptr) continue;
+    if (list == "containers") {
+      ValidateContainerResize(*container, *old, kResizeRule, path[i], errors);
+    } else if (StringAt(*old, "restartPolicy") == "Always") {
+      ValidateContainerResize(*container, *old,
+                              "only cpu and memory resources for sidecar containers are mutable",
+                              path[i], errors);
+    } else if (*container != *old) {
+      errors.push_back(
+          Forbidden("spec", "resources for non-sidecar init containers are immutable"));
+    }
+  }
+}
+
 }  // namespace
 
 void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors) {
@@ -141,24 +243,40 @@ void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors) {
 }
 
 void ValidatePodResize(const Json& pod, const Json& old, FieldErrors& errors) {
+  if (FieldErrors moved = MovedContainers(pod, old); !moved.empty()) {
+    errors.insert(errors.end(), moved.begin(), moved.end());
+    return;
+  }
   const json::object& before = PodSpecOf(old);
-  json::object rest = PodSpecOf(pod);
-  for (const char* list : {"containers", "initContainers"}) {
-    CopyFromContainers(rest, before, list, "resources");
-    CopyFromContainers(rest, before, list, "resizePolicy");
+  const json::object& now = PodSpecOf(pod);
+  if (IsSized(before)) {
+    errors.push_back(Forbidden("spec", "pods with pod-level resources cannot be resized"));
+    return;
   }
-  TakeField(rest, before, "resources");
-  if (rest != before) {
-    errors.push_back(Forbidden("spec", "only cpu and memory resources are mutable"));
+  if (PodQosClass(pod) != PodQosClass(old)) {
+    errors.push_back(Invalid("spec", Text(PodQosClass(pod)),
+                             "Pod QOS Class may not change as a result of resizing"));
   }
+  for (const char* list : kContainerLists) ValidateContainerResizes(now, before, list, errors);
+  json::object rest = now;
+  for (const char* list : kContainerLists) TakeField(rest, before, list);
+  if (rest != before) errors.push_back(Forbidden("spec", std::string(kResizeRule)));
 }
 
 void ValidateEphemeralContainers(const Json& pod, const Json& old, FieldErrors& errors) {
-  const json::object& before = PodSpecOf(old);
-  const json::object& now = PodSpecOf(pod);
-  if (!StartsWith(ArrayIn(now, "ephemeralContainers"), ArrayIn(before, "ephemeralContainers"))) {
+  const json::array* before = ArrayIn(PodSpecOf(old), "ephemeralContainers");
+  if (before == nullptr) return;
+  std::map<std::string_view, const Json*> kept;
+  if (const json::array* now = ArrayIn(PodSpecOf(pod), "ephemeralContainers")) {
+    for (const Json& container : *now) kept[kube::FindString(container, {"name"})] = &container;
+  }
+  for (const Json& container : *before) {
+    const std::string_view name = kube::FindString(container, {"name"});
+    const auto found = kept.find(name);
+    if (found != kept.end() && *found->second == container) continue;
     errors.push_back(Forbidden("spec.ephemeralContainers",
-                               "existing ephemeral containers may not be changed or removed"));
+                               fmt::format("existing ephemeral containers \"{}\" may not be {}",
+                                           name, found == kept.end() ? "removed" : "changed")));
   }
 }
 

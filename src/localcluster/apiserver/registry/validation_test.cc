@@ -207,6 +207,83 @@ TEST(PodUpdateValidationTest, WhatMayChange) {
   }
 }
 
+TEST(PodUpdateValidationTest, AResizeChangesCpuAndMemoryAlone) {
+  const char* before = R"({"spec":{
+      "containers":[{"name":"c","image":"i","resources":{
+          "requests":{"cpu":"1","kubernetes.io/batch-cpu":"1k"},"limits":{"memory":"1Gi"}}}],
+      "initContainers":[{"name":"once","image":"i"},
+                        {"name":"sidecar","image":"i","restartPolicy":"Always"}]}})";
+  const struct {
+    const char *parent, *member, *value;
+    const char* error;  // null: allowed
+  } kCases[] = {
+      {"/spec/containers/0/resources/requests", "cpu", R"("2")", nullptr},
+      {"/spec/containers/0/resources/limits", "memory", R"("2Gi")", nullptr},
+      {"/spec/containers/0/resources/limits", "cpu", R"("2")", nullptr},
+      {"/spec/initContainers/1", "resources", R"({"requests":{"cpu":"1"}})", nullptr},
+      {"/spec/containers/0/resources/requests", "kubernetes.io/batch-cpu", R"("64k")",
+       "spec: Forbidden: only cpu and memory resources are mutable"},
+      {"/spec/containers/0/resources/requests", "example.com/card", R"("1")",
+       "spec: Forbidden: only cpu and memory resources are mutable"},
+      {"/spec/containers/0", "resizePolicy", R"([{"resourceName":"cpu"}])",
+       "spec: Forbidden: only cpu and memory resources are mutable"},
+      {"/spec/containers/0/resources", "limits", "{}",
+       "spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed"},
+      {"/spec/containers/0", "image", R"("j")",
+       "spec: Forbidden: only cpu and memory resources are mutable"},
+      {"/spec/containers/0", "name", R"("d")",
+       "spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize"},
+      {"/spec/containers", "", R"({"name":"d","image":"i"})",
+       "spec.containers: Forbidden: containers may not be added or removed on resize"},
+      {"/spec/initContainers/0", "resources", R"({"requests":{"cpu":"1"}})",
+       "spec: Forbidden: resources for non-sidecar init containers are immutable"},
+      {"/spec/initContainers/1", "resources", R"({"requests":{"example.com/card":"1"}})",
+       "spec: Forbidden: only cpu and memory resources for sidecar containers are mutable"},
+      {"/spec", "nodeName", R"("n")", "spec: Forbidden: only cpu and memory resources are mutable"},
+  };
+  for (const auto& c : kCases) {
+    Json after = Parse(before);
+    Json& parent = after.at_pointer(c.parent);
+    if (parent.is_array()) {
+      parent.get_array().push_back(Parse(c.value));
+    } else {
+      parent.as_object()[c.member] = Parse(c.value);
+    }
+    const auto errors = CheckChange(ValidatePodResize, before, kube::Serialize(after));
+    if (c.error == nullptr) {
+      EXPECT_THAT(errors, IsEmpty()) << c.parent << c.member << c.value;
+    } else {
+      EXPECT_THAT(errors, ElementsAre(c.error)) << c.parent << c.member << c.value;
+    }
+  }
+}
+
+TEST(PodUpdateValidationTest, AResizeKeepsTheQosClass) {
+  const char* best_effort = R"({"spec":{"containers":[{"name":"c","image":"i"}]}})";
+  EXPECT_THAT(CheckChange(ValidatePodResize, best_effort,
+                          R"({"spec":{"containers":[{"name":"c","image":"i",
+                              "resources":{"requests":{"cpu":"1"}}}]}})"),
+              ElementsAre("spec: Invalid value: \"Burstable\": Pod QOS Class may not change as a "
+                          "result of resizing"));
+  EXPECT_THAT(CheckChange(ValidatePodResize, R"({"spec":{"resources":{"limits":{"cpu":"1"}}}})",
+                          R"({"spec":{"resources":{"limits":{"cpu":"2"}}}})"),
+              ElementsAre("spec: Forbidden: pods with pod-level resources cannot be resized"));
+}
+
+TEST(PodUpdateValidationTest, EphemeralContainersAreOnlyAdded) {
+  const auto errors = [](const char* after) {
+    return CheckChange(ValidateEphemeralContainers,
+                       R"({"spec":{"ephemeralContainers":[{"name":"a","image":"i"}]}})",
+                       fmt::format(R"({{"spec":{{"ephemeralContainers":{}}}}})", after));
+  };
+  EXPECT_THAT(errors(R"([{"name":"b","image":"i"},{"name":"a","image":"i"}])"), IsEmpty());
+  EXPECT_THAT(errors("[]"), ElementsAre("spec.ephemeralContainers: Forbidden: existing ephemeral "
+                                        "containers \"a\" may not be removed"));
+  EXPECT_THAT(errors(R"([{"name":"a","image":"j"}])"),
+              ElementsAre("spec.ephemeralContainers: Forbidden: existing ephemeral containers "
+                          "\"a\" may not be changed"));
+}
+
 TEST(OtherValidationTest, ImmutableMapsAndClasses) {
   EXPECT_THAT(CheckChange(ValidateImmutableData, R"({"immutable":true,"data":{"a":"1"}})",
                           R"({"immutable":true,"data":{"a":"2"}})"),

@@ -3,6 +3,7 @@
 #include "kube/selectors.h"
 #include "localcluster/apiserver/registry/check.h"
 #include "localcluster/apiserver/registry/validation.h"
+#include "localcluster/cron/cron_schedule.h"
 
 namespace koord::apiserver {
 namespace {
@@ -136,6 +137,28 @@ void ValidateJobSpec(const json::object& spec, const FieldPath& path, bool selec
   ValidateTemplate(spec, path, selector, {"OnFailure", "Never"}, errors);
 }
 
+// When a CronJob is due, and in which zone.
+void CheckSchedule(const json::object& spec, const FieldPath& path, FieldErrors& errors) {
+  CheckRequired(spec, "schedule", path, errors);
+  const std::string_view text = StringAt(spec, "schedule");
+  if (!text.empty()) {
+    const auto schedule = localcluster::CronSchedule::Parse(text);
+    if (!schedule.ok()) {
+      errors.push_back(
+          Invalid(path / "schedule", Text(text), std::string(Message(schedule.status()))));
+    }
+  }
+  const Json* zone = spec.if_contains("timeZone");
+  if (zone == nullptr || zone->is_null()) return;
+  const std::string name(StringAt(spec, "timeZone"));
+  if (name.empty()) {
+    errors.push_back(
+        Invalid(path / "timeZone", Text(name), "timeZone must be nil or non-empty string"));
+  } else if (const auto found = localcluster::FindTimeZone(name); !found.ok()) {
+    errors.push_back(Invalid(path / "timeZone", Text(name), std::string(Message(found.status()))));
+  }
+}
+
 }  // namespace
 
 void ValidateDeployment(const Json& object, FieldErrors& errors) {
@@ -196,10 +219,16 @@ void ValidateCronJob(const Json& object, FieldErrors& errors) {
   const json::object* spec = RequiredSpecOf(object, errors);
   if (spec == nullptr) return;
   const FieldPath path("spec");
-  CheckRequired(*spec, "schedule", path, errors);
+  CheckSchedule(*spec, path, errors);
+  CheckNotNegative(*spec, "startingDeadlineSeconds", path, errors);
   CheckOneOf(*spec, "concurrencyPolicy", path, {"Allow", "Forbid", "Replace"}, errors);
   CheckNotNegative(*spec, "successfulJobsHistoryLimit", path, errors);
   CheckNotNegative(*spec, "failedJobsHistoryLimit", path, errors);
+  constexpr size_t kLongestName = 52;  // its Jobs are named after it
+  const std::string_view name = kube::FindString(object, {"metadata", "name"});
+  if (name.size() > kLongestName) {
+    errors.push_back(Invalid("metadata.name", Text(name), "must be no more than 52 characters"));
+  }
   const json::object* job = ObjectIn(*spec, "jobTemplate");
   const json::object* job_spec = job == nullptr ? nullptr : ObjectIn(*job, "spec");
   if (job_spec == nullptr) {

@@ -19,9 +19,11 @@ namespace {
 constexpr char kAuthenticated[] = "system:authenticated";
 constexpr std::string_view kOpenPaths[] = {"/healthz", "/livez", "/readyz", "/version"};
 
+std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
+
 // What nobody in particular may ask for: these paths and what is below them.
 bool IsOpen(std::string_view target) {
-  const std::string_view path = target.substr(0, target.find('?'));
+  const std::string_view path = PathOf(target);
   return std::any_of(std::begin(kOpenPaths), std::end(kOpenPaths), [&](std::string_view open) {
     return path == open || (path.starts_with(open) && path[open.size()] == '/');
   });
@@ -145,23 +147,30 @@ Authenticator::~Authenticator() = default;
 
 void Authenticator::Handle(kube::HttpRequest request,
                            std::shared_ptr<kube::ResponseWriter> response) {
-  StatusOr<std::optional<kube::UserInfo>> user = UserOf(request);
-  if (!user.ok()) {
-    LOG_V(2, "Refused a request", {"path", request.target}, {"err", user.status()});
-    return response->Finish(Unauthorized());
-  }
-  if (*user) {
-    request.user = std::move(**user);
-    AddGroup(*request.user, kAuthenticated);
-  } else if (IsOpen(request.target)) {
-    request.user = Anonymous();
-  } else {
-    return response->Finish(Unauthorized());
-  }
+  StatusOr<kube::UserInfo> user = Identify(request);
+  if (!user.ok()) return response->Finish(Unauthorized());
+  request.user = *std::move(user);
   if (const Status status = Impersonate(request); !status.ok()) {
     return response->Finish(kube::ErrorResponse(*kube::AsApiError(status)));
   }
   next_.Handle(std::move(request), std::move(response));
+}
+
+void Authenticator::Check(const kube::HttpRequest& head, Done done) {
+  done(Identify(head).ok() ? std::nullopt : std::optional(Unauthorized()));
+}
+
+StatusOr<kube::UserInfo> Authenticator::Identify(const kube::HttpRequest& request) const {
+  StatusOr<std::optional<kube::UserInfo>> user = UserOf(request);
+  if (!user.ok()) {
+    // A query may hold what its sender takes for credentials.
+    LOG_V(2, "Refused a request", {"path", PathOf(request.target)}, {"err", user.status()});
+    return user.status();
+  }
+  if (!*user && IsOpen(request.target)) return Anonymous();
+  if (!*user) return absl::UnauthenticatedError("nobody in particular may ask for this");
+  AddGroup(**user, kAuthenticated);
+  return **std::move(user);
 }
 
 StatusOr<kube::UserInfo> Authenticator::Review(std::string_view token) const {

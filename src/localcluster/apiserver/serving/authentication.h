@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "kube/http.h"
+#include "kube/serving/request_gate.h"
 #include "localcluster/apiserver/serving/service_account_tokens.h"
 
 namespace koord::apiserver {
@@ -28,8 +29,8 @@ StaticToken AdminToken(std::string token);
 // In this order: the client certificate that the carrier has verified (or the user that an
 // in-process caller has set), a bearer token (static, or of a service account), and nobody, who may
 // ask for the server's health and version only. A member of system:masters may act as somebody else
-// with Impersonate-* headers. Everybody else gets 401.
-class Authenticator final : public kube::HttpHandler {
+// with Impersonate-* headers. Everybody else gets 401; as a server's gate, before the body is read.
+class Authenticator final : public kube::HttpHandler, public kube::RequestGate {
  public:
   struct Options {
     std::vector<StaticToken> tokens = {};
@@ -42,6 +43,7 @@ class Authenticator final : public kube::HttpHandler {
   ~Authenticator() override;
 
   void Handle(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) override;
+  void Check(const kube::HttpRequest& head, Done done) override;
 
   // Whom a bearer token stands for, as its requests would be seen.
   StatusOr<kube::UserInfo> Review(std::string_view token) const;
@@ -49,6 +51,8 @@ class Authenticator final : public kube::HttpHandler {
  private:
   class TokenCache;
 
+  // As whom the request is to be answered, before impersonation; an error if it is not.
+  StatusOr<kube::UserInfo> Identify(const kube::HttpRequest& request) const;
   // Nobody, if there is nothing to go by; an error if there is but it is wrong.
   StatusOr<std::optional<kube::UserInfo>> UserOf(const kube::HttpRequest& request) const;
   StatusOr<kube::UserInfo> UserOfToken(std::string_view token) const;

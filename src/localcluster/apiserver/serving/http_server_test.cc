@@ -135,6 +135,7 @@ class HttpServerTest : public ::testing::Test {
   }
   void Start(kube::HttpServer::Options options = {}) {
     options.tls = credentials_.tls();
+    options.gate = &*authenticator_;
     auto server = kube::HttpServer::Start(loop_, std::move(options), *authenticator_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = std::move(*server);
@@ -290,16 +291,35 @@ TEST_F(HttpServerTest, StreamsUntilThePeerLeaves) {
 }
 
 TEST_F(HttpServerTest, TooManyConnectionsAreTurnedAway) {
-  Start({.max_connections = 2});
+  kube::HttpServer::Options options;
+  options.session.max_connections = 2;
+  Start(options);
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 2; ++i) {
-    clients.push_back(std::make_unique<Client>(credentials_.ca));
+    clients.push_back(std::make_unique<Client>(credentials_.ca, &credentials_.admin));
     ASSERT_FALSE(clients.back()->Connect(server_->port()));
+    clients.back()->Send("GET /watch HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    clients.back()->ReadUntil("event 2");
   }
-  EXPECT_TRUE(Client(credentials_.ca).Connect(server_->port()));
+  EXPECT_TRUE(Client(credentials_.ca).Connect(server_->port())) << "nobody is idle";
   clients.pop_back();
   ASSERT_TRUE(Eventually([&] { return server_->connections() == 1; }));
   EXPECT_FALSE(Client(credentials_.ca).Connect(server_->port()));
+}
+
+TEST_F(HttpServerTest, ABodyIsReadOnlyAfterTheLogin) {
+  Start();
+  Client stranger(credentials_.ca);
+  ASSERT_FALSE(stranger.Connect(server_->port()));
+  stranger.Send("POST /api/v1/pods HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n");
+  stranger.Send(std::string(100'000, 'x'));
+  EXPECT_EQ(stranger.Read().result_int(), 401u) << "although the body is not complete";
+  EXPECT_EQ(OnLoop([&] { return server_->stats().most_body_bytes; }), 0u);
+  Client admin(credentials_.ca, &credentials_.admin);
+  ASSERT_FALSE(admin.Connect(server_->port()));
+  EXPECT_THAT(admin.Ask(http::verb::post, "/api/v1/pods", std::string(3'000'000, 'x')).body(),
+              HasSubstr("with 3000000 bytes"));
+  EXPECT_EQ(OnLoop([&] { return server_->stats().most_body_bytes; }), 3'000'000u);
 }
 
 TEST_F(HttpServerTest, PlainHttpIsNotSpokenOnTheTlsPort) {

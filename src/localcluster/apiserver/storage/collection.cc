@@ -113,6 +113,7 @@ std::vector<ChangePtr> Collection::Changes(Revision after, Revision last) const 
 void Collection::ForgetOldest(std::vector<Revision>& dropped) {
   const ChangePtr change = std::move(history_.front());
   history_.pop_front();
+  forgotten_ = change->revision;
   const auto it = past_.find(change->key);
   if (it == past_.end()) return;
   Versions& versions = it->second;

@@ -34,6 +34,8 @@ class Collection {
   // Forgets the oldest change, and with it the versions that only reads from before it could see.
   // Their revisions are added to `dropped`.
   void ForgetOldest(std::vector<Revision>& dropped);
+  // The revision of the last change that was forgotten: what came after it is known. 0: all is.
+  Revision forgotten() const { return forgotten_; }
 
  private:
   struct Version {
@@ -52,6 +54,7 @@ class Collection {
   absl::btree_map<std::string, EntryPtr, std::less<>> live_;
   absl::btree_map<std::string, Versions, std::less<>> past_;  // superseded versions and deletions
   std::deque<ChangePtr> history_;
+  Revision forgotten_ = 0;
 };
 
 }  // namespace koord::apiserver

@@ -1,6 +1,8 @@
 #include "localcluster/apiserver/storage/sqlite_file.h"
 
+#include <array>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "base/strings.h"
@@ -10,12 +12,14 @@ namespace {
 
 // Marks the file as ours ("Koor") and tells the layout of its tables.
 constexpr int64_t kApplicationId = 0x4b6f6f72;
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
+constexpr int64_t kWithoutChecksums = 1;  // the layout before, which is brought up to date
 
 constexpr std::string_view kTables[] = {
     // `value` is the object as served; of a deletion, its last state. `time` is in nanoseconds.
     "CREATE TABLE revisions (rev INTEGER PRIMARY KEY, resource TEXT NOT NULL, key TEXT NOT NULL, "
-    "value TEXT NOT NULL, deleted INTEGER NOT NULL, time INTEGER NOT NULL)",
+    "value TEXT NOT NULL, deleted INTEGER NOT NULL, time INTEGER NOT NULL, "
+    "checksum INTEGER NOT NULL)",
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL)",
     "INSERT INTO meta VALUES ('compacted', 0)",
 };
@@ -27,6 +31,83 @@ constexpr std::string_view kSettings[] = {
     "PRAGMA wal_autocheckpoint = 4096",
     "PRAGMA journal_size_limit = 67108864",
 };
+
+constexpr std::string_view kRemedy =
+    "restore a copy of it, or move it away to start with an empty cluster";
+
+// CRC-64 as of ECMA-182, in the reflected form. Table k is of a byte that k others follow: eight
+// bytes are looked up at once, since one after the other would wait for each other.
+constexpr auto kCrcTables = [] {
+  constexpr uint64_t kPolynomial = 0xC96C5795D7870F42;
+  std::array<std::array<uint64_t, 256>, 8> tables{};
+  for (uint64_t byte = 0; byte < 256; ++byte) {
+    uint64_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
+    tables[0][byte] = crc;
+  }
+  for (size_t k = 1; k < tables.size(); ++k) {
+    for (size_t byte = 0; byte < 256; ++byte) {
+      const uint64_t before = tables[k - 1][byte];
+      tables[k][byte] = tables[0][before & 0xff] ^ (before >> 8);
+    }
+  }
+  return tables;
+}();
+
+class Checksum {
+ public:
+  Checksum& Add(std::string_view text) {
+    Add(static_cast<int64_t>(text.size()));
+    for (; text.size() >= 8; text.remove_prefix(8)) AddEight(LittleEndian(text));
+    for (const char c : text) AddByte(static_cast<uint8_t>(c));
+    return *this;
+  }
+  Checksum& Add(int64_t number) {
+    AddEight(static_cast<uint64_t>(number));
+    return *this;
+  }
+  int64_t value() const { return static_cast<int64_t>(~crc_); }
+
+ private:
+  static uint64_t LittleEndian(std::string_view text) {
+    uint64_t number = 0;
+    for (int i = 7; i >= 0; --i) number = (number << 8) | static_cast<uint8_t>(text[i]);
+    return number;
+  }
+  void AddByte(uint8_t byte) { crc_ = kCrcTables[0][(crc_ ^ byte) & 0xff] ^ (crc_ >> 8); }
+  void AddEight(uint64_t bytes) {  // the first is the lowest
+    const uint64_t mixed = crc_ ^ bytes;
+    crc_ = 0;
+    for (int i = 0; i < 8; ++i) crc_ ^= kCrcTables[7 - i][(mixed >> (8 * i)) & 0xff];
+  }
+
+  uint64_t crc_ = ~uint64_t{0};
+};
+
+// The columns that rows are read from, and what makes up the checksum of one.
+constexpr std::string_view kColumns = "rev, resource, key, value, deleted, time";
+
+int64_t ChecksumOf(const SqlStatement& row) {
+  return Checksum()
+      .Add(row.Int(0))
+      .Add(row.Text(1))
+      .Add(row.Text(2))
+      .Add(row.Text(3))
+      .Add(row.Int(4))
+      .Add(row.Int(5))
+      .value();
+}
+
+int64_t ChecksumOf(const Journal::Record& record) {
+  return Checksum()
+      .Add(static_cast<int64_t>(record.entry->revision))
+      .Add(record.resource)
+      .Add(record.entry->key)
+      .Add(record.entry->value)
+      .Add(int64_t{record.deleted})
+      .Add(record.time.time_since_epoch().count())
+      .value();
+}
 
 }  // namespace
 
@@ -54,9 +135,9 @@ Status SqliteFile::Prepare() {
   ASSIGN_OR_RETURN(SqlStatement commit, database_.Prepare("COMMIT"));
   ASSIGN_OR_RETURN(SqlStatement rollback, database_.Prepare("ROLLBACK"));
   ASSIGN_OR_RETURN(const std::string tables, database_.Query("SELECT count(*) FROM sqlite_master"));
-  if (tables == "0") RETURN_IF_ERROR(CreateTables());
+  RETURN_IF_ERROR(tables == "0" ? CreateTables() : AddChecksums());
   ASSIGN_OR_RETURN(SqlStatement insert,
-                   database_.Prepare("INSERT INTO revisions VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+                   database_.Prepare("INSERT INTO revisions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
   ASSIGN_OR_RETURN(SqlStatement remove, database_.Prepare("DELETE FROM revisions WHERE rev = ?1"));
   ASSIGN_OR_RETURN(
       SqlStatement set_compacted,
@@ -75,7 +156,7 @@ Status SqliteFile::CheckOwner() {
   if (ParseInt(owner) != kApplicationId) {
     return FailedPrecondition("{} is a database of another program", Quote(path_));
   }
-  if (ParseInt(version) != kVersion) {
+  if (ParseInt(version) != kVersion && ParseInt(version) != kWithoutChecksums) {
     return FailedPrecondition("the store {} has layout {}, and this program knows layout {} only",
                               Quote(path_), version, kVersion);
   }
@@ -87,6 +168,32 @@ Status SqliteFile::CreateTables() {
   RETURN_IF_ERROR(database_.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId)));
   RETURN_IF_ERROR(database_.Execute(fmt::format("PRAGMA user_version = {}", kVersion)));
   for (const std::string_view table : kTables) RETURN_IF_ERROR(database_.Execute(table));
+  return database_.Execute("COMMIT");
+}
+
+Status SqliteFile::AddChecksums() {
+  ASSIGN_OR_RETURN(const std::string version, database_.Query("PRAGMA user_version"));
+  if (ParseInt(version) != kWithoutChecksums) return absl::OkStatus();
+  // All of it or nothing: what is interrupted is done again at the next start.
+  RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
+  RETURN_IF_ERROR(
+      database_.Execute("ALTER TABLE revisions ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0"));
+  std::vector<std::pair<int64_t, int64_t>> checksums;
+  ASSIGN_OR_RETURN(SqlStatement select,
+                   database_.Prepare(fmt::format("SELECT {} FROM revisions", kColumns)));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, select.Step());
+    if (!found) break;
+    checksums.emplace_back(select.Int(0), ChecksumOf(select));
+  }
+  ASSIGN_OR_RETURN(SqlStatement update,
+                   database_.Prepare("UPDATE revisions SET checksum = ?2 WHERE rev = ?1"));
+  for (const auto& [revision, checksum] : checksums) {
+    update.Bind(1, revision);
+    update.Bind(2, checksum);
+    RETURN_IF_ERROR(update.Run());
+  }
+  RETURN_IF_ERROR(database_.Execute(fmt::format("PRAGMA user_version = {}", kVersion)));
   return database_.Execute("COMMIT");
 }
 
@@ -103,16 +210,23 @@ Status SqliteFile::LoadCompacted() {
 }
 
 Status SqliteFile::Load(const std::function<Status(Row)>& visit) {
-  ASSIGN_OR_RETURN(SqlStatement select,
-                   database_.Prepare("SELECT rev, resource, key, value, deleted, time "
-                                     "FROM revisions ORDER BY rev"));
+  ASSIGN_OR_RETURN(
+      SqlStatement select,
+      database_.Prepare(fmt::format("SELECT {}, checksum FROM revisions ORDER BY rev", kColumns)));
   while (true) {
     ASSIGN_OR_RETURN(const bool found, select.Step());
     if (!found) return absl::OkStatus();
     if (!select.IsText(1) || !select.IsText(2) || !select.IsText(3) || !select.IsInt(4) ||
-        !select.IsInt(5)) {
-      return absl::DataLossError(fmt::format("the store {} is damaged: revision {} is unreadable",
-                                             Quote(path_), select.Int(0)));
+        !select.IsInt(5) || !select.IsInt(6)) {
+      return absl::DataLossError(
+          fmt::format("the store {} is damaged: revision {} is unreadable; {}", Quote(path_),
+                      select.Int(0), kRemedy));
+    }
+    if (select.Int(6) != ChecksumOf(select)) {
+      return absl::DataLossError(fmt::format(
+          "the store {} is damaged: revision {}, which says that it is of {} {}, does not match "
+          "its checksum; {}",
+          Quote(path_), select.Int(0), Quote(select.Text(1)), Quote(select.Text(2)), kRemedy));
     }
     Row row;
     row.resource = select.Text(1);
@@ -146,6 +260,7 @@ Status SqliteFile::Commit(std::span<const Journal::Record> records) {
       insert.Bind(4, record.entry->value);
       insert.Bind(5, int64_t{record.deleted});
       insert.Bind(6, record.time.time_since_epoch().count());
+      insert.Bind(7, ChecksumOf(record));
       RETURN_IF_ERROR(insert.Run());
     }
     return absl::OkStatus();

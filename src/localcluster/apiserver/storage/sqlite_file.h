@@ -11,7 +11,8 @@
 namespace koord::apiserver {
 
 // The store's database: a table to which every write adds a row, so that history and the revision
-// survive restarts, and a note of how far history has been compacted.
+// survive restarts, and a note of how far history has been compacted. Every row has a checksum: one
+// that a failing disk or a stranger has changed is refused, not served.
 //
 // Written ahead (WAL) and synced at every commit. The database is opened exclusively: no reader
 // from outside can keep the log from being folded back into the database, which bounds its size.
@@ -39,6 +40,8 @@ class SqliteFile final : public RevisionFile {
   Status Prepare();
   Status CheckOwner();
   Status CreateTables();
+  // Brings a file of the layout before checksums up to date.
+  Status AddChecksums();
   Status LoadCompacted();
   // Runs `body` in a transaction that is rolled back if anything fails.
   Status Transact(const std::function<Status()>& body);

@@ -15,6 +15,7 @@
 namespace koord::apiserver::sqlite_file_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -34,7 +35,8 @@ class SqliteStoreTest : public ::testing::Test {
                                .on_fatal = [this](const Status& status) { fatal_ = status; },
                                .writer_thread = false,
                                .history = 5min,
-                               .history_events = 10});
+                               .history_events = history_events_,
+                               .history_bytes = history_bytes_});
   }
   std::unique_ptr<Store> MustOpen() {
     auto store = Open();
@@ -52,6 +54,8 @@ class SqliteStoreTest : public ::testing::Test {
   std::string path_ = dir_.File("store.db");
   VirtualLoop loop_;
   Status fatal_;
+  size_t history_events_ = 10;
+  size_t history_bytes_ = 1 << 24;
 };
 
 TEST_F(SqliteStoreTest, StateHistoryAndRevisionSurviveARestart) {
@@ -120,6 +124,39 @@ TEST_F(SqliteStoreTest, CompactionRemovesRowsThatNobodyCanRead) {
   EXPECT_EQ(*database->Query("SELECT count(*) FROM revisions WHERE key = 'gone'"), "0");
 }
 
+TEST_F(SqliteStoreTest, TheFileStaysBoundedUnderSteadyWrites) {
+  history_events_ = 100'000;
+  history_bytes_ = 1 << 18;
+  auto store = MustOpen();
+  for (int i = 0; i < 5000; ++i) {
+    PutNext(*store, "nodes", fmt::format("n{}", i % 10), std::string(1000, 'x'));
+    if (i % 100 == 0) loop_.Advance(1s);
+  }
+  loop_.Advance(1s);
+  store.reset();
+  EXPECT_LT(std::filesystem::file_size(path_), 1u << 20) << "of 5 MB that were written";
+  store = MustOpen();
+  EXPECT_EQ(store->Count("nodes", ""), 10u);
+  EXPECT_GT(store->compacted_revision(), 4000u);
+}
+
+TEST_F(SqliteStoreTest, AfterARestartNoResourceReachesBackBeyondTheFile) {
+  auto store = MustOpen();
+  PutNext(*store, "pods", "default/a");     // 2
+  PutNext(*store, "pods", "default/b");     // 3
+  DeleteNext(*store, "pods", "default/b");  // 4
+  for (int i = 0; i < 20; ++i) PutNext(*store, "nodes", "busy");
+  loop_.Advance(1h);
+  EXPECT_EQ(store->oldest_revision("pods"), 4u);
+  const Revision compacted = store->compacted_revision();
+  ASSERT_GT(compacted, 4u);
+  store.reset();
+  store = MustOpen();
+  EXPECT_EQ(store->oldest_revision("pods"), compacted) << "the deletion has left no row";
+  EXPECT_FALSE(store->Watch("pods", compacted - 1, [](auto) {}).ok());
+  EXPECT_TRUE(store->Watch("pods", compacted, [](auto) {}).ok());
+}
+
 TEST_F(SqliteStoreTest, AnInterruptedCompactionIsFinishedAtTheNextStart) {
   auto store = MustOpen();
   PutNext(*store, "nodes", "a");     // 2
@@ -172,8 +209,8 @@ TEST_F(SqliteStoreTest, FilesOfOthersAreRefusedAndLeftAlone) {
 
 TEST_F(SqliteStoreTest, ALayoutOfAnotherVersionIsRefused) {
   MustOpen().reset();
-  RunSql("PRAGMA user_version = 2");
-  EXPECT_THAT(std::string(Message(Open().status())), HasSubstr("has layout 2"));
+  RunSql("PRAGMA user_version = 3");
+  EXPECT_THAT(std::string(Message(Open().status())), HasSubstr("has layout 3"));
 }
 
 TEST_F(SqliteStoreTest, AMissingDirectoryIsAClearError) {
@@ -209,6 +246,56 @@ TEST_F(SqliteStoreTest, ARowThatContradictsTheOthersIsDamage) {
   DeleteNext(*store, "nodes", "a");
   store.reset();
   RunSql("DELETE FROM revisions WHERE rev = 2");
+  EXPECT_EQ(Open().status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(SqliteStoreTest, ARowThatWasChangedIsNamedAndNotServed) {
+  int number = 0;
+  for (const char* change :
+       {"value = replace(value, 'one', 'two')", "key = 'default/c'", "resource = 'nodes'",
+        "time = time + 1", "deleted = 2", "checksum = 0", "rev = 70"}) {
+    SCOPED_TRACE(change);
+    path_ = dir_.File(fmt::format("{}.db", ++number));
+    auto store = MustOpen();
+    PutNext(*store, "pods", "default/a", "one");
+    PutNext(*store, "pods", "default/b", "one");
+    store.reset();
+    RunSql(fmt::format("UPDATE revisions SET {} WHERE rev = 3", change));
+    const auto damaged = Open();
+    EXPECT_EQ(damaged.status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(Message(damaged.status())),
+                AllOf(HasSubstr("does not match its checksum"), HasSubstr("revision "),
+                      HasSubstr("default/")));
+  }
+}
+
+// However checksums are worked out: those on disk stay right.
+TEST_F(SqliteStoreTest, ChecksumsAreThoseOfEarlierFiles) {
+  MustOpen();
+  RunSql(
+      "INSERT INTO revisions VALUES "
+      "(2, 'pods', 'default/a', '{\"kind\":\"Pod\"}', 0, 1000, 7592085985342906179)");
+  EXPECT_NE(MustOpen()->Get("pods", "default/a"), nullptr);
+}
+
+TEST_F(SqliteStoreTest, AFileWithoutChecksumsGetsThem) {
+  auto store = MustOpen();
+  PutNext(*store, "pods", "default/a", "one");
+  PutNext(*store, "pods", "default/b", "one");
+  DeleteNext(*store, "pods", "default/b");
+  store.reset();
+  RunSql("ALTER TABLE revisions DROP COLUMN checksum");
+  RunSql("PRAGMA user_version = 1");
+
+  store = MustOpen();
+  EXPECT_EQ(store->revision(), 4u);
+  EXPECT_THAT(Keys(List(*store, "pods")), ElementsAre("default/a"));
+  PutNext(*store, "pods", "default/c");
+  store.reset();
+  store = MustOpen();
+  EXPECT_THAT(Keys(List(*store, "pods")), ElementsAre("default/a", "default/c"));
+  store.reset();
+  RunSql("UPDATE revisions SET value = replace(value, 'one', 'two') WHERE rev = 2");
   EXPECT_EQ(Open().status().code(), absl::StatusCode::kDataLoss);
 }
 

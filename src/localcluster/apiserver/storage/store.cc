@@ -13,6 +13,29 @@ namespace {
 
 // One turn of compaction stays well below a millisecond.
 constexpr size_t kCompactAtOnce = 1000;
+// Steady writes cost one compaction for many changes: an old history waits a little, and of one
+// that takes too many bytes an eighth goes together.
+constexpr Duration kCompactionPause = 1s;
+constexpr Duration kShortCompactionPause = std::chrono::milliseconds(100);
+constexpr size_t ShrunkBytes(size_t bytes) { return bytes - bytes / 8; }
+
+// What an entry takes in memory, roughly, the structures that hold it included. On disk it is less.
+size_t BytesOf(const Entry& entry) {
+  constexpr size_t kHolders = 128;
+  size_t bytes = sizeof(Entry) + kHolders + entry.key.size() + entry.value.size();
+  for (const auto* texts : {&entry.labels, &entry.fields}) {
+    for (const auto& [name, value] : *texts) {
+      bytes += sizeof(std::pair<std::string, std::string>) + name.size() + value.size();
+    }
+  }
+  return bytes;
+}
+
+// What could be forgotten with the change: the state before it and, of a deletion, that after it.
+size_t BytesKeptFor(const Change& change) {
+  const size_t before = change.before == nullptr ? 0 : BytesOf(*change.before);
+  return sizeof(Change) + change.key.size() + (change.after == nullptr ? 2 * before : before);
+}
 
 // The callers' side of the contract: breaking it would corrupt the state for everyone.
 void Require(bool holds, std::string_view what, std::string_view key) {
@@ -52,11 +75,16 @@ size_t StoreImpl::Count(std::string_view resource, std::string_view prefix) cons
   return collection == nullptr ? 0 : collection->Count(prefix);
 }
 
+Revision StoreImpl::oldest_revision(std::string_view resource) const {
+  const Collection* collection = Find(resource);
+  return std::max(loaded_from_, collection == nullptr ? 0 : collection->forgotten());
+}
+
 Status StoreImpl::Range(std::string_view resource, std::string_view prefix, std::string_view start,
                         Revision at, const std::function<bool(const EntryPtr&)>& visit) const {
-  if (at != 0 && at < compacted_) {
+  if (const Revision oldest = oldest_revision(resource); at != 0 && at < oldest) {
     return absl::OutOfRangeError(
-        fmt::format("revision {} is gone: history starts at {}", at, compacted_));
+        fmt::format("revision {} is gone: history starts at {}", at, oldest));
   }
   if (at > revision_) {
     return absl::OutOfRangeError(
@@ -83,8 +111,9 @@ EntryPtr StoreImpl::Write(std::string_view resource, Entry entry, bool deleted) 
   Require(!deleted || collection.Get(stored->key) != nullptr, "deleted what does not exist",
           stored->key);
   revision_ = stored->revision;
-  announcer_.Add(resource, deleted ? collection.Delete(stored) : collection.Put(stored));
-  log_.push_back({&collection, revision_, loop_.clock().Steady()});
+  ChangePtr change = deleted ? collection.Delete(stored) : collection.Put(stored);
+  Log(collection, *change, loop_.clock().Steady());
+  announcer_.Add(resource, std::move(change));
   ScheduleCompaction();
   if (journal_ != nullptr) {
     journal_->Append({collection.name(), stored, deleted, loop_.clock().Now()});
@@ -107,9 +136,8 @@ void StoreImpl::WhenDurable(Revision revision, Task task) {
 StatusOr<std::unique_ptr<Store::Subscription>> StoreImpl::Watch(std::string_view resource,
                                                                 Revision after,
                                                                 OnChanges on_changes) {
-  if (after < compacted_ || after > revision_) {
-    return absl::OutOfRangeError(
-        fmt::format("too old resource version: {} ({})", after, compacted_));
+  if (const Revision oldest = oldest_revision(resource); after < oldest || after > revision_) {
+    return absl::OutOfRangeError(fmt::format("too old resource version: {} ({})", after, oldest));
   }
   const Revision announced = announcer_.announced();
   std::vector<ChangePtr> missed = FindOrAdd(resource).Changes(after, announced);
@@ -140,28 +168,43 @@ void StoreImpl::OnFailed(const Status& status) {
   if (options_.on_fatal) options_.on_fatal(status);
 }
 
+void StoreImpl::Log(Collection& collection, const Change& change, SteadyTime time) {
+  log_.push_back({&collection, change.revision, time, BytesKeptFor(change)});
+  log_bytes_ += log_.back().bytes;
+}
+
 bool StoreImpl::OldestIsDue() const {
-  return log_.size() > options_.history_events && log_.front().revision <= announcer_.announced() &&
+  if (log_.empty() || log_.front().revision > announcer_.announced()) return false;
+  if (log_bytes_ > ShrunkBytes(options_.history_bytes)) return true;
+  return log_.size() > options_.history_events &&
          log_.front().time + options_.history <= loop_.clock().Steady();
 }
 
 void StoreImpl::ScheduleCompaction() {
+  const auto compact = [this] { CompactSome(); };
+  if (log_bytes_ > options_.history_bytes) {
+    if (!std::exchange(compacts_soon_, true)) compaction_.Set(kShortCompactionPause, compact);
+    return;
+  }
   if (compaction_.pending() || log_.size() <= options_.history_events) return;
   const Duration left = log_.front().time + options_.history - loop_.clock().Steady();
-  // Steady writes cost one timer for many changes.
-  compaction_.Set(std::max<Duration>(left, 1s), [this] { CompactSome(); });
+  compaction_.Set(std::max(left, kCompactionPause), compact);
 }
 
 void StoreImpl::CompactSome() {
+  compacts_soon_ = false;
   std::vector<Revision> dropped;
   size_t count = 0;
   for (; count < kCompactAtOnce && OldestIsDue(); ++count) {
-    compacted_ = log_.front().revision;
-    log_.front().collection->ForgetOldest(dropped);
+    const LogItem& oldest = log_.front();
+    compacted_ = oldest.revision;
+    log_bytes_ -= oldest.bytes;
+    oldest.collection->ForgetOldest(dropped);
     log_.pop_front();
   }
   if (journal_ != nullptr && count > 0) journal_->Compact(compacted_, std::move(dropped));
   if (OldestIsDue()) {
+    compacts_soon_ = true;
     compaction_.Set(Duration::zero(), [this] { CompactSome(); });
   } else {
     ScheduleCompaction();
@@ -169,7 +212,7 @@ void StoreImpl::CompactSome() {
 }
 
 void StoreImpl::StartLoad(Revision compacted) {
-  compacted_ = compacted;
+  compacted_ = loaded_from_ = compacted;
   revision_ = std::max(revision_, compacted);
 }
 
@@ -186,18 +229,14 @@ Status StoreImpl::Load(std::string_view resource, Entry entry, bool deleted, Wal
   }
   if (options_.index) options_.index(resource, entry);
   const auto stored = std::make_shared<const Entry>(std::move(entry));
-  if (deleted) {
-    collection.Delete(stored);
-  } else {
-    collection.Put(stored);
-  }
+  const ChangePtr change = deleted ? collection.Delete(stored) : collection.Put(stored);
   if (stored->revision <= compacted_) {
     collection.ForgetOldest(useless_rows_);
     return absl::OkStatus();
   }
   revision_ = stored->revision;
   const Duration age = std::max<Duration>(loop_.clock().Now() - time, Duration::zero());
-  log_.push_back({&collection, revision_, loop_.clock().Steady() - age});
+  Log(collection, *change, loop_.clock().Steady() - age);
   return absl::OkStatus();
 }
 

@@ -60,9 +60,11 @@ class Store {
     std::function<void(const Status&)> on_fatal = {};
     // Off, commits run on the loop itself, so that tests on a VirtualLoop stay deterministic.
     bool writer_thread = true;
-    // History is kept for at least this long, or this many events, whichever is more.
+    // History is kept for at least this long, or this many events, whichever is more, as long as it
+    // takes no more than so many bytes: what was overwritten and deleted, in memory or on disk.
     Duration history = std::chrono::minutes(5);
     size_t history_events = 100'000;
+    size_t history_bytes = size_t{16} << 20;
   };
 
   // Watches one resource. Destroying it ends the watch.
@@ -81,13 +83,16 @@ class Store {
   virtual Revision durable_revision() const = 0;
   // History up to and including this revision is gone.
   virtual Revision compacted_revision() const = 0;
+  // Reads and watches of a resource reach back to here: nothing of it has changed between this
+  // revision and the compacted one, so that a busy resource does not cut off a quiet one.
+  virtual Revision oldest_revision(std::string_view resource) const = 0;
 
   // A resource is named as in errors: "pods", "devices.scheduling.koordinator.sh".
   virtual EntryPtr Get(std::string_view resource, std::string_view key) const = 0;
 
   // Visits entries whose key starts with `prefix` and is not before `start`, in key order, as they
   // were at revision `at` (0: now), until `visit` returns false. kOutOfRange if `at` is older than
-  // compacted_revision() or has not been reached. `visit` must not write.
+  // oldest_revision(resource) or has not been reached. `visit` must not write.
   virtual Status Range(std::string_view resource, std::string_view prefix, std::string_view start,
                        Revision at, const std::function<bool(const EntryPtr&)>& visit) const = 0;
   virtual size_t Count(std::string_view resource, std::string_view prefix) const = 0;

@@ -34,6 +34,7 @@ class StoreImpl final : public Store {
   Revision revision() const override { return revision_; }
   Revision durable_revision() const override { return durable_; }
   Revision compacted_revision() const override { return compacted_; }
+  Revision oldest_revision(std::string_view resource) const override;
   EntryPtr Get(std::string_view resource, std::string_view key) const override;
   Status Range(std::string_view resource, std::string_view prefix, std::string_view start,
                Revision at, const std::function<bool(const EntryPtr&)>& visit) const override;
@@ -49,6 +50,7 @@ class StoreImpl final : public Store {
     Collection* collection;
     Revision revision;
     SteadyTime time;
+    size_t bytes;  // that are kept for its sake
   };
   struct Waiter {
     Revision revision;
@@ -61,7 +63,9 @@ class StoreImpl final : public Store {
   void OnDurable(Revision revision);
   void OnFailed(const Status& status);
 
-  // History leaves when it is both too old and too much, a bounded number of changes a turn.
+  void Log(Collection& collection, const Change& change, SteadyTime time);
+  // History leaves when it is both too old and too much, or takes too many bytes, a bounded number
+  // of changes a turn.
   bool OldestIsDue() const;
   void ScheduleCompaction();
   void CompactSome();
@@ -70,14 +74,18 @@ class StoreImpl final : public Store {
   Options options_;
   StringMap<std::unique_ptr<Collection>> collections_;
   std::deque<LogItem> log_;  // all changes of all collections, oldest first
+  size_t log_bytes_ = 0;     // sum of what they keep
   Announcer announcer_;
   std::deque<Waiter> waiters_;  // by revision
   Revision revision_ = 1;
   Revision durable_ = 1;
   Revision compacted_ = 0;
+  // The file does not say which resources changed before, so that none reaches back further.
+  Revision loaded_from_ = 0;
   bool failed_ = false;
   std::vector<Revision> useless_rows_;  // while loading
   Timer compaction_;
+  bool compacts_soon_ = false;
   Scope scope_;
   std::unique_ptr<Journal> journal_;  // ends first: it reads entries and calls back
 };

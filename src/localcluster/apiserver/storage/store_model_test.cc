@@ -85,6 +85,7 @@ class ModelRun {
     auto opened = Store::Open(loop_, std::move(options));
     ASSERT_TRUE(opened.ok()) << opened.status();
     store_ = std::move(*opened);
+    loaded_from_ = store_->compacted_revision();
   }
 
   void Operate() {
@@ -136,10 +137,20 @@ class ModelRun {
             watch->seen.push_back(fmt::format("{}{}={}", c->after ? "" : "-", c->key, entry.value));
           }
         });
-    ASSERT_EQ(subscription.ok(), watch->after >= store_->compacted_revision());
+    ASSERT_EQ(subscription.ok(), watch->after >= OldestOf(watch->resource));
     if (!subscription.ok()) return;
     watch->subscription = std::move(*subscription);
     watches_.push_back(std::move(watch));
+  }
+
+  // The resource's last change that is forgotten, or where the file began when it was opened.
+  Revision OldestOf(std::string_view resource) const {
+    Revision oldest = loaded_from_;
+    for (const ModelWrite& write : model_.writes) {
+      if (write.revision > store_->compacted_revision()) break;
+      if (write.resource == resource) oldest = std::max(oldest, write.revision);
+    }
+    return oldest;
   }
 
   void CheckSnapshot(const std::string& resource, Revision at) {
@@ -150,7 +161,7 @@ class ModelRun {
       state[entry->key] = entry->value;
       return true;
     });
-    ASSERT_EQ(status.ok(), at >= store_->compacted_revision());
+    ASSERT_EQ(status.ok(), at >= OldestOf(resource));
     if (!status.ok()) return;
     auto expected = model_.StateAt(resource, at);
     std::erase_if(expected, [&](const auto& item) { return !item.first.starts_with(prefix); });
@@ -214,6 +225,7 @@ class ModelRun {
   VirtualLoop loop_;
   Model model_;
   std::unique_ptr<Store> store_;
+  Revision loaded_from_ = 0;
   std::vector<std::unique_ptr<ModelWatch>> watches_;
 };
 

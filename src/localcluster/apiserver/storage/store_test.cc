@@ -225,6 +225,76 @@ TEST_F(StoreTest, ReadsAndWatchesReachBackExactlyToTheCompactedRevision) {
   EXPECT_EQ(seen, " b@5 c@6");
 }
 
+TEST_F(StoreTest, HistoryIsBoundedInBytesHoweverYoungItIs) {
+  constexpr size_t kBound = 100'000;
+  const std::string text(1000, 'x');
+  Open({.history_bytes = kBound});
+  const auto kept = [&](std::string_view resource) {
+    size_t bytes = 0;
+    for (Revision at = store_->compacted_revision() + 1; at < store_->revision(); ++at) {
+      for (const EntryPtr& entry : List(*store_, resource, "", at)) bytes += entry->value.size();
+    }
+    return bytes;
+  };
+  for (int i = 0; i < 50; ++i) PutNext(*store_, "nodes", "n", text);
+  loop_.Advance(1s);
+  EXPECT_EQ(store_->compacted_revision(), 0u) << "within the bound nothing goes";
+  for (int i = 0; i < 1000; ++i) PutNext(*store_, "nodes", "n", text);
+  loop_.Advance(1s);
+  EXPECT_LE(kept("nodes"), kBound);
+  EXPECT_GE(kept("nodes"), kBound / 2) << "no more goes than must";
+  EXPECT_THAT(Keys(List(*store_, "nodes", "", store_->compacted_revision() - 1)),
+              ElementsAre("<error>"));
+  EXPECT_FALSE(store_->Watch("nodes", store_->compacted_revision() - 1, [](auto) {}).ok());
+  std::string seen;
+  const auto watch = Watch("nodes", store_->revision() - 1, seen);
+  loop_.RunReady();
+  EXPECT_EQ(seen, fmt::format(" n@{}", store_->revision()));
+}
+
+TEST_F(StoreTest, WhatIsThereNowTakesNothingOfTheBoundOnHistory) {
+  Open({.history_bytes = 100'000});
+  for (int i = 0; i < 100; ++i) {
+    PutNext(*store_, "nodes", fmt::format("n{}", i), std::string(10'000, 'x'));
+  }
+  loop_.Advance(1s);
+  EXPECT_EQ(store_->compacted_revision(), 0u);
+}
+
+TEST_F(StoreTest, DeletedObjectsCountAsHistory) {
+  Open({.history_bytes = 100'000});
+  for (int i = 0; i < 300; ++i) {
+    PutNext(*store_, "nodes", "n", std::string(1000, 'x'));
+    DeleteNext(*store_, "nodes", "n");
+  }
+  loop_.Advance(1s);
+  EXPECT_LT(store_->revision() - store_->compacted_revision(), 200u);
+  EXPECT_GT(store_->revision() - store_->compacted_revision(), 50u);
+}
+
+TEST_F(StoreTest, ABusyResourceDoesNotCutOffAQuietOne) {
+  Open({.history_bytes = 50'000});
+  PutNext(*store_, "pods", "default/a");  // 2
+  PutNext(*store_, "pods", "default/b");  // 3
+  PutNext(*store_, "pods", "default/a");  // 4
+  for (int i = 0; i < 300; ++i) PutNext(*store_, "leases", "n", std::string(1000, 'x'));
+  loop_.Advance(1s);
+  ASSERT_GT(store_->compacted_revision(), 4u);
+  EXPECT_EQ(store_->oldest_revision("pods"), 4u);
+  EXPECT_EQ(store_->oldest_revision("leases"), store_->compacted_revision());
+  EXPECT_EQ(store_->oldest_revision("nodes"), 0u) << "there never was any";
+
+  EXPECT_THAT(Keys(List(*store_, "pods", "", 4)), ElementsAre("default/a", "default/b"));
+  EXPECT_THAT(Keys(List(*store_, "pods", "", 3)), ElementsAre("<error>"));
+  std::string seen;
+  const auto watch = Watch("pods", 4, seen);
+  PutNext(*store_, "pods", "default/c");
+  loop_.RunReady();
+  EXPECT_EQ(seen, fmt::format(" default/c@{}", store_->revision()));
+  EXPECT_EQ(Message(store_->Watch("pods", 3, [](auto) {}).status()),
+            "too old resource version: 3 (4)");
+}
+
 TEST_F(StoreTest, AQuietStoreSetsNoTimers) {
   Open();
   PutNext(*store_, "nodes", "n");

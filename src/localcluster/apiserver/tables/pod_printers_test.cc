@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "localcluster/apiserver/tables/test_tables.h"
+#include "localcluster/apiserver/tables/tables_testing.h"
 
 namespace koord::apiserver::pod_printers_test {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "localcluster/apiserver/registry/testing.h"
-#include "localcluster/apiserver/tables/test_tables.h"
+#include "localcluster/apiserver/registry/registry_testing.h"
+#include "localcluster/apiserver/tables/tables_testing.h"
 
 namespace koord::apiserver::table_test {
 namespace {

@@ -43,14 +43,14 @@ Claim ClaimOn(const ObjectMeta& object, const Owner& owner,
   return Claim::kAdoptable;
 }
 
-Write AdoptPatch(const Resource& resource, const ObjectMeta& object, const Owner& owner) {
+kube::Write AdoptPatch(const Resource& resource, const ObjectMeta& object, const Owner& owner) {
   return StrategicPatch(resource, object,
                         {{"metadata",
                           {{"uid", object.uid},
                            {"ownerReferences", kube::json::array{ControllerReference(owner)}}}}});
 }
 
-Write ReleasePatch(const Resource& resource, const ObjectMeta& object, const Owner& owner) {
+kube::Write ReleasePatch(const Resource& resource, const ObjectMeta& object, const Owner& owner) {
   const Json gone{{"$patch", "delete"}, {"uid", owner.meta.uid}};
   return StrategicPatch(
       resource, object,

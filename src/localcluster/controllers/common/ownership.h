@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/random.h"
-#include "kube/client/informer.h"
+#include "kube/controller/plan.h"
+#include "kube/informer/informer.h"
 #include "kube/json.h"
 #include "kube/objects/meta.h"
 #include "kube/resource.h"
 #include "kube/selectors.h"
-#include "localcluster/shared/plan.h"
-#include "localcluster/shared/shared_informers.h"
+#include "localcluster/informers/cluster_informers.h"
 
 // Whose objects are whose: a workload controls the pods that carry its reference, adopts matching
 // ones that nobody controls, and lets go of its own that do not match any more.
@@ -51,7 +51,7 @@ void ForOwners(const std::shared_ptr<const T>& before, const std::shared_ptr<con
   if (is && is != was) enqueue(*is);
   if (after == nullptr || kube::ControllerOf(after->metadata) != nullptr) return;
   if (before != nullptr && before->metadata.labels == after->metadata.labels && !was) return;
-  for (const auto& owner : owners.ByIndex(SharedInformers::kByNamespace, after->metadata.ns)) {
+  for (const auto& owner : owners.ByIndex(kube::kByNamespace, after->metadata.ns)) {
     if (ClaimOn(after->metadata, {kind, owner->metadata}, MatcherOf(owner->spec.selector)) ==
         Claim::kAdoptable) {
       enqueue(kube::KeyOf(owner->metadata).ToString());
@@ -59,10 +59,10 @@ void ForOwners(const std::shared_ptr<const T>& before, const std::shared_ptr<con
   }
 }
 
-Write AdoptPatch(const kube::Resource& resource, const kube::ObjectMeta& object,
-                 const Owner& owner);
-Write ReleasePatch(const kube::Resource& resource, const kube::ObjectMeta& object,
-                   const Owner& owner);
+kube::Write AdoptPatch(const kube::Resource& resource, const kube::ObjectMeta& object,
+                       const Owner& owner);
+kube::Write ReleasePatch(const kube::Resource& resource, const kube::ObjectMeta& object,
+                         const Owner& owner);
 
 // The objects that the owner controls or is about to, in key order; adoptions and releases are
 // added to the plan. An owner that is being deleted adopts nothing.
@@ -70,18 +70,17 @@ template <class T>
 std::vector<std::shared_ptr<const T>> ClaimAll(const kube::Informer<T>& informer,
                                                const kube::Resource& resource, const Owner& owner,
                                                const std::optional<kube::LabelSelector>& selector,
-                                               Plan& plan) {
+                                               kube::Plan& plan) {
   const std::optional<kube::LabelMatcher> matcher = MatcherOf(selector);
   std::vector<std::shared_ptr<const T>> claimed;
-  for (auto& object : informer.ByIndex(SharedInformers::kByOwner, owner.meta.uid)) {
+  for (auto& object : informer.ByIndex(kube::kByOwner, owner.meta.uid)) {
     if (ClaimOn(object->metadata, owner, matcher) == Claim::kReleasable) {
       plan.Add(ReleasePatch(resource, object->metadata, owner));
     } else {
       claimed.push_back(object);
     }
   }
-  for (auto& object :
-       informer.ByIndex(SharedInformers::kByOwner, SharedInformers::OrphansOf(owner.meta.ns))) {
+  for (auto& object : informer.ByIndex(kube::kByOwner, kube::OrphansOf(owner.meta.ns))) {
     if (ClaimOn(object->metadata, owner, matcher) != Claim::kAdoptable) continue;
     plan.Add(AdoptPatch(resource, object->metadata, owner));
     claimed.push_back(object);

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/objects/objects_testing.h"
 #include "kube/resources.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::ownership_test {
 namespace {
@@ -12,17 +12,17 @@ namespace {
 TEST(Ownership, WhoMayClaimWhat) {
   kube::ObjectMeta owner{.name = "web", .ns = "default", .uid = "u1"};
   kube::ObjectMeta dying = owner;
-  dying.deletion_timestamp = kTestNow;
+  dying.deletion_timestamp = kube::kTestNow;
   const auto matcher = MatcherOf(kube::LabelSelector{.match_labels = {{"app", "web"}}});
   kube::ObjectMeta mine{.labels = {{"app", "web"}},
                         .owner_references = {{"apps/v1", "ReplicaSet", "web", "u1", true, true}}};
   kube::ObjectMeta relabelled = mine;
   relabelled.labels = {{"app", "other"}};
   kube::ObjectMeta foreign = mine;
-  foreign.owner_references[0].uid = "u2";
+  foreign.owner_references.Mutable()[0].uid = "u2";
   kube::ObjectMeta orphan{.labels = {{"app", "web"}}};
   kube::ObjectMeta going = orphan;
-  going.deletion_timestamp = kTestNow;
+  going.deletion_timestamp = kube::kTestNow;
   kube::ObjectMeta stranger{.labels = {{"app", "db"}}};
 
   const Owner web{kube::kReplicaSets, owner};
@@ -41,12 +41,12 @@ TEST(Ownership, WhoMayClaimWhat) {
 TEST(Ownership, PodsCarryAllThatTheirTemplateSays) {
   const kube::ObjectMeta owner{.name = "web", .ns = "prod", .uid = "u1"};
   const kube::Json pod = PodFromTemplate(
-      ParseTestJson(
+      kube::ParseTestJson(
           R"({"metadata":{"labels":{"app":"web"},"annotations":{"a":"b"},"name":"ignored"},
                         "spec":{"containers":[{"name":"c","unknownField":{"x":1}}]}})"),
       {kube::kReplicaSets, owner});
   EXPECT_TRUE(kube::Equal(
-      pod, ParseTestJson(
+      pod, kube::ParseTestJson(
                R"({"metadata":{"labels":{"app":"web"},"annotations":{"a":"b"},"namespace":"prod",
                     "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web",
                       "uid":"u1","controller":true,"blockOwnerDeletion":true}]},

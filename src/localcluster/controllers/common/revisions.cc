@@ -39,7 +39,7 @@ Json NewRevision(const RevisionInput& input, const RevisionChoice& choice, Json 
 
 }  // namespace
 
-RevisionChoice ChooseRevision(const RevisionInput& input, Plan& plan) {
+RevisionChoice ChooseRevision(const RevisionInput& input, kube::Plan& plan) {
   Json data = DataOf(input.pod_template);
   const std::string prefix = input.owner.meta.name + "-";
   RevisionPtr known;
@@ -72,7 +72,7 @@ const Json* TemplateOf(const kube::ControllerRevision& revision) {
 }
 
 void TidyRevisions(const RevisionList& revisions, const std::vector<std::string>& names_in_use,
-                   int32_t limit, Plan& plan) {
+                   int32_t limit, kube::Plan& plan) {
   RevisionList unused;
   std::copy_if(revisions.begin(), revisions.end(), std::back_inserter(unused),
                [&](const RevisionPtr& revision) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "kube/controller/plan.h"
 #include "kube/objects/workloads.h"
 #include "localcluster/controllers/common/ownership.h"
-#include "localcluster/shared/plan.h"
 
 // The history of a StatefulSet or DaemonSet: one ControllerRevision for each pod template it had,
 // which is also what `kubectl rollout undo` goes back to.
@@ -33,13 +33,13 @@ struct RevisionChoice {
 
 // The revision of the owner's present template. One that is missing is made, and one that has come
 // back into use gets the highest number again.
-RevisionChoice ChooseRevision(const RevisionInput& input, Plan& plan);
+RevisionChoice ChooseRevision(const RevisionInput& input, kube::Plan& plan);
 
 // The pod template that a revision stands for; null if it holds none.
 const kube::Json* TemplateOf(const kube::ControllerRevision& revision);
 
 // Removes the oldest revisions that are not in use and exceed the limit.
 void TidyRevisions(const RevisionList& revisions, const std::vector<std::string>& names_in_use,
-                   int32_t limit, Plan& plan);
+                   int32_t limit, kube::Plan& plan);
 
 }  // namespace koord::localcluster

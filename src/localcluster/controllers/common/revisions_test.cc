@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 #include "kube/resources.h"
 #include "localcluster/controllers/common/template_hash.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::revisions_test {
 namespace {
@@ -15,11 +16,11 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const kube::ObjectMeta kOwner{.name = "web", .ns = "default", .uid = "u1"};
-const kube::Json kOne = ParseTestJson(R"({"spec":{"containers":[{"image":"a:1"}]}})");
-const kube::Json kTwo = ParseTestJson(R"({"spec":{"containers":[{"image":"a:2"}]}})");
+const kube::Json kOne = kube::ParseTestJson(R"({"spec":{"containers":[{"image":"a:1"}]}})");
+const kube::Json kTwo = kube::ParseTestJson(R"({"spec":{"containers":[{"image":"a:2"}]}})");
 
-RevisionChoice Choose(const kube::Json& pod_template, const RevisionList& revisions, Plan& plan,
-                      bool taken = false) {
+RevisionChoice Choose(const kube::Json& pod_template, const RevisionList& revisions,
+                      kube::Plan& plan, bool taken = false) {
   return ChooseRevision({.owner = {kube::kStatefulSets, kOwner},
                          .pod_template = pod_template,
                          .revisions = revisions,
@@ -28,29 +29,29 @@ RevisionChoice Choose(const kube::Json& pod_template, const RevisionList& revisi
 }
 
 // What the API would show of the plan's first creation.
-RevisionPtr Made(const Plan& plan) {
+RevisionPtr Made(const kube::Plan& plan) {
   auto revision = kube::Decode<kube::ControllerRevision>(plan.writes.at(0).body);
   EXPECT_TRUE(revision.ok());
-  return Shared(*revision);
+  return SharedOf(*revision);
 }
 
 TEST(Revisions, ATemplateGetsOneRevision) {
-  Plan first;
+  kube::Plan first;
   const RevisionChoice choice = Choose(kOne, {}, first);
-  ASSERT_THAT(Summary(first), ElementsAre("create controllerrevisions default/" + choice.name));
+  ASSERT_THAT(StepsOf(first), ElementsAre("create controllerrevisions default/" + choice.name));
   EXPECT_EQ(choice.name, "web-" + choice.hash);
   const RevisionPtr made = Made(first);
   EXPECT_EQ(made->revision, 1);
   EXPECT_EQ(kube::FindString(made->data, {"spec", "template", "$patch"}), "replace")
       << "kubectl applies it as a strategic merge patch";
 
-  Plan again;
+  kube::Plan again;
   EXPECT_EQ(Choose(kOne, {made}, again).name, choice.name);
   EXPECT_THAT(again.writes, IsEmpty());
 }
 
 TEST(Revisions, GoingBackGivesTheOldOneTheHighestNumber) {
-  Plan first, second, back;
+  kube::Plan first, second, back;
   Choose(kOne, {}, first);
   const RevisionPtr one = Made(first);
   Choose(kTwo, {one}, second);
@@ -63,17 +64,17 @@ TEST(Revisions, GoingBackGivesTheOldOneTheHighestNumber) {
 }
 
 TEST(Revisions, ATakenNameIsACollision) {
-  Plan plan;
+  kube::Plan plan;
   EXPECT_FALSE(Choose(kOne, {}, plan, true).usable);
   EXPECT_THAT(plan.writes, IsEmpty());
   EXPECT_NE(HashName(kOne, std::nullopt), HashName(kOne, 1)) << "the next try gets another name";
 }
 
 TEST(Revisions, HashesDoNotDependOnTheOrderOfMembers) {
-  EXPECT_EQ(HashName(ParseTestJson(R"({"a":1,"b":{"c":2,"d":3}})"), std::nullopt),
-            HashName(ParseTestJson(R"({"b":{"d":3,"c":2},"a":1})"), std::nullopt));
-  EXPECT_NE(HashName(ParseTestJson(R"({"a":[1,2]})"), std::nullopt),
-            HashName(ParseTestJson(R"({"a":[2,1]})"), std::nullopt));
+  EXPECT_EQ(HashName(kube::ParseTestJson(R"({"a":1,"b":{"c":2,"d":3}})"), std::nullopt),
+            HashName(kube::ParseTestJson(R"({"b":{"d":3,"c":2},"a":1})"), std::nullopt));
+  EXPECT_NE(HashName(kube::ParseTestJson(R"({"a":[1,2]})"), std::nullopt),
+            HashName(kube::ParseTestJson(R"({"a":[2,1]})"), std::nullopt));
 }
 
 TEST(Revisions, OnlyOldUnusedOnesBeyondTheLimitGo) {
@@ -82,11 +83,11 @@ TEST(Revisions, OnlyOldUnusedOnesBeyondTheLimitGo) {
     kube::ControllerRevision revision;
     revision.metadata = {.name = "web-" + std::to_string(i), .ns = "default"};
     revision.revision = i;
-    revisions.push_back(Shared(revision));
+    revisions.push_back(SharedOf(revision));
   }
-  Plan plan;
+  kube::Plan plan;
   TidyRevisions(revisions, {"web-4", "web-1"}, 1, plan);
-  EXPECT_THAT(Summary(plan), ElementsAre("delete controllerrevisions default/web-2"));
+  EXPECT_THAT(StepsOf(plan), ElementsAre("delete controllerrevisions default/web-2"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ DaemonRequirements::DaemonRequirements(const Json& pod_template) {
   readable_ = true;
   spec_ = decoded->spec;
   for (Toleration& toleration : TolerationsOfDaemons(spec_.host_network)) {
-    spec_.tolerations.push_back(std::move(toleration));
+    spec_.tolerations.Mutable().push_back(std::move(toleration));
   }
 }
 

@@ -7,7 +7,7 @@
 namespace koord::localcluster {
 
 DaemonSetController::DaemonSetController(ControllerContext& context)
-    : Controller("daemonset-controller", context) {
+    : ClusterController("daemonset-controller", context) {
   Watch(informers().daemon_sets, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
@@ -28,9 +28,9 @@ DaemonSetController::DaemonSetController(ControllerContext& context)
   });
 }
 
-Plan DaemonSetController::Decide(const std::string& key) {
-  Plan plan;
-  const auto set = informers().daemon_sets.Get(ParseKey(key));
+kube::Plan DaemonSetController::Decide(const std::string& key) {
+  kube::Plan plan;
+  const auto set = informers().daemon_sets.Get(kube::ParseKey(key));
   if (set == nullptr) return plan;
   const Owner owner{kube::kDaemonSets, set->metadata};
   const PodList pods = ClaimAll(informers().pods, kube::kPods, owner, set->spec.selector, plan);
@@ -50,6 +50,14 @@ Plan DaemonSetController::Decide(const std::string& key) {
        .now = Now()},
       context().random, plan);
   return plan;
+}
+
+void DaemonSetController::OnRefused(const std::string& key, const kube::Write& write,
+                                    const Status& status) {
+  const auto object = informers().daemon_sets.Get(kube::ParseKey(key));
+  if (object == nullptr || write.verb != kube::Write::Verb::kCreate) return;
+  WarnNow(kube::kDaemonSets, object->metadata, "FailedCreate",
+          "Error creating: " + std::string(Message(status)));
 }
 
 }  // namespace koord::localcluster

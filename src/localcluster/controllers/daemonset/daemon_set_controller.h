@@ -1,17 +1,18 @@
 #pragma once
 #include <string>
 
-#include "localcluster/shared/controller.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
 // Keeps the pods of DaemonSets.
-class DaemonSetController final : public Controller {
+class DaemonSetController final : public ClusterController {
  public:
   explicit DaemonSetController(ControllerContext& context);
 
  private:
-  Plan Decide(const std::string& key) override;
+  kube::Plan Decide(const std::string& key) override;
+  void OnRefused(const std::string& key, const kube::Write& write, const Status& status) override;
 };
 
 }  // namespace koord::localcluster

@@ -23,7 +23,7 @@ struct NodePods {
 
 class DaemonPlanner {
  public:
-  DaemonPlanner(const DaemonSetInput& input, Random& random, Plan& plan)
+  DaemonPlanner(const DaemonSetInput& input, Random& random, kube::Plan& plan)
       : input_(input), set_(input.set), random_(random), plan_(plan) {}
 
   void Decide() {
@@ -75,7 +75,7 @@ class DaemonPlanner {
   void Make(const std::string& node) {
     kube::Json pod = DaemonPod(set_, revision_.hash, node);
     NameRandomly(pod, set_.metadata.name + "-", random_);
-    Write write = Create(kube::kPods, std::move(pod));
+    kube::Write write = Create(kube::kPods, std::move(pod));
     plan_.Tell(kube::kDaemonSets, set_.metadata, "SuccessfulCreate",
                "Created pod: " + write.key.name);
     plan_.Add(std::move(write));
@@ -207,7 +207,7 @@ class DaemonPlanner {
   const DaemonSetInput& input_;
   const kube::DaemonSet& set_;
   Random& random_;
-  Plan& plan_;
+  kube::Plan& plan_;
   RevisionChoice revision_;
   std::map<std::string, NodePods> nodes_;
   PodList waiting_in_vain_;  // for nodes that have gone
@@ -216,7 +216,7 @@ class DaemonPlanner {
 
 }  // namespace
 
-void PlanDaemonSet(const DaemonSetInput& input, Random& random, Plan& plan) {
+void PlanDaemonSet(const DaemonSetInput& input, Random& random, kube::Plan& plan) {
   DaemonPlanner(input, random, plan).Decide();
 }
 

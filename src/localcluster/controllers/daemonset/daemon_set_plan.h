@@ -6,11 +6,11 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "kube/controller/plan.h"
 #include "kube/objects/node.h"
 #include "kube/objects/workloads.h"
 #include "localcluster/controllers/common/pod_state.h"
 #include "localcluster/controllers/common/revisions.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -31,6 +31,6 @@ struct DaemonSetInput {
 // gets the next one 10 seconds later. RollingUpdate replaces pods of earlier templates while at
 // most maxUnavailable nodes are without an available one; with maxSurge the new pod starts beside
 // the old one, which goes when the new one is available. OnDelete leaves replacing to the user.
-void PlanDaemonSet(const DaemonSetInput& input, Random& random, Plan& plan);
+void PlanDaemonSet(const DaemonSetInput& input, Random& random, kube::Plan& plan);
 
 }  // namespace koord::localcluster

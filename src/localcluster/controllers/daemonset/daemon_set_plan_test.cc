@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 #include "kube/resources.h"
 #include "localcluster/controllers/daemonset/daemon_pod.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::daemon_set_plan_test {
 namespace {
@@ -23,12 +24,12 @@ kube::Node NodeNamed(const std::string& name) {
 
 kube::Node Tainted(const std::string& name, std::string key, std::string effect) {
   kube::Node node = NodeNamed(name);
-  node.spec.taints.push_back({.key = std::move(key), .effect = std::move(effect)});
+  node.spec.taints.Mutable().push_back({.key = std::move(key), .effect = std::move(effect)});
   return node;
 }
 
 kube::DaemonSet Agent() {
-  return FromText<kube::DaemonSet>(R"({
+  return kube::FromText<kube::DaemonSet>(R"({
     "metadata": {"name": "agent", "namespace": "default", "uid": "u1", "generation": 1},
     "spec": {"selector": {"matchLabels": {"app": "agent"}},
              "template": {"metadata": {"labels": {"app": "agent"}},
@@ -40,38 +41,38 @@ kube::DaemonSet Agent() {
 class DaemonSetPlanTest : public ::testing::Test {
  protected:
   DaemonSetPlanTest() {
-    Plan plan = PlanNow({}, {});
-    for (const Write& write : plan.writes) {
+    kube::Plan plan = PlanNow({}, {});
+    for (const kube::Write& write : plan.writes) {
       if (write.resource != kube::kControllerRevisions) continue;
-      revisions_.push_back(Shared(*kube::Decode<kube::ControllerRevision>(write.body)));
+      revisions_.push_back(SharedOf(*kube::Decode<kube::ControllerRevision>(write.body)));
     }
     hash_ = revisions_.at(0)->metadata.labels.at("controller-revision-hash");
   }
 
   kube::Pod PodOn(const std::string& node, const std::string& name) const {
-    kube::Pod pod = ReadyPod(name, node);
-    pod.metadata.labels["controller-revision-hash"] = hash_;
+    kube::Pod pod = kube::ReadyPod(name, node);
+    pod.metadata.labels.Mutable()["controller-revision-hash"] = hash_;
     return pod;
   }
   kube::Pod OldOn(const std::string& node, const std::string& name) const {
     kube::Pod pod = PodOn(node, name);
-    pod.metadata.labels["controller-revision-hash"] = "earlier";
+    pod.metadata.labels.Mutable()["controller-revision-hash"] = "earlier";
     return pod;
   }
 
-  Plan PlanNow(const std::vector<kube::Node>& nodes, const std::vector<kube::Pod>& pods) {
+  kube::Plan PlanNow(const std::vector<kube::Node>& nodes, const std::vector<kube::Pod>& pods) {
     NodeList node_list;
-    for (const kube::Node& node : nodes) node_list.push_back(Shared(node));
+    for (const kube::Node& node : nodes) node_list.push_back(SharedOf(node));
     PodList pod_list;
-    for (const kube::Pod& pod : pods) pod_list.push_back(Shared(pod));
-    Plan plan;
+    for (const kube::Pod& pod : pods) pod_list.push_back(SharedOf(pod));
+    kube::Plan plan;
     Random random(1);
     PlanDaemonSet({.set = set_,
                    .pods = pod_list,
                    .revisions = revisions_,
                    .nodes = node_list,
                    .revision_is_taken = [](const std::string&) { return false; },
-                   .now = kTestNow},
+                   .now = kube::kTestNow},
                   random, plan);
     return plan;
   }
@@ -79,9 +80,9 @@ class DaemonSetPlanTest : public ::testing::Test {
   std::vector<std::string> Acts(const std::vector<kube::Node>& nodes,
                                 const std::vector<kube::Pod>& pods) {
     std::vector<std::string> acts;
-    for (const Write& write : PlanNow(nodes, pods).writes) {
+    for (const kube::Write& write : PlanNow(nodes, pods).writes) {
       if (write.resource != kube::kPods) continue;
-      if (write.verb == Write::Verb::kDelete) {
+      if (write.verb == kube::Write::Verb::kDelete) {
         acts.push_back("remove " + write.key.name);
       } else {
         acts.push_back("make on " + NodeOf(*kube::Decode<kube::Pod>(write.body)));
@@ -97,7 +98,7 @@ class DaemonSetPlanTest : public ::testing::Test {
 
 TEST_F(DaemonSetPlanTest, EveryMatchingNodeGetsAPod) {
   kube::Node windows = NodeNamed("n3");
-  windows.metadata.labels["kubernetes.io/os"] = "windows";
+  windows.metadata.labels.Mutable()["kubernetes.io/os"] = "windows";
   EXPECT_THAT(Acts({NodeNamed("n1"), NodeNamed("n2"), windows}, {PodOn("n1", "a")}),
               ElementsAre("make on n2"));
 }
@@ -119,7 +120,7 @@ TEST_F(DaemonSetPlanTest, TroubleDoesNotDriveDaemonsAwayButOtherTaintsDo) {
 TEST_F(DaemonSetPlanTest, DoublesAndUnplaceablePodsGo) {
   kube::Pod young = PodOn("n1", "young");
   young.metadata.creation_timestamp += 1min;
-  kube::Pod waiting = PendingPod("waiting");
+  kube::Pod waiting = kube::PendingPod("waiting");
   waiting.spec.affinity = kube::Decode<kube::Pod>(DaemonPod(set_, hash_, "gone"))->spec.affinity;
   EXPECT_THAT(Acts({NodeNamed("n1")}, {young, PodOn("n1", "old"), waiting}),
               UnorderedElementsAre("remove young", "remove waiting"));
@@ -128,7 +129,7 @@ TEST_F(DaemonSetPlanTest, DoublesAndUnplaceablePodsGo) {
 TEST_F(DaemonSetPlanTest, EndedPodsAreReplacedAfterAPause) {
   kube::Pod refused = Ended(PodOn("n1", "refused"), "Failed");
   EXPECT_THAT(Acts({NodeNamed("n1")}, {refused}), ElementsAre("remove refused"));
-  refused.metadata.creation_timestamp = kTestNow - 4s;
+  refused.metadata.creation_timestamp = kube::kTestNow - 4s;
   EXPECT_THAT(Acts({NodeNamed("n1")}, {refused}), IsEmpty());
   EXPECT_EQ(PlanNow({NodeNamed("n1")}, {refused}).again, Duration(6s));
 }
@@ -164,11 +165,11 @@ TEST_F(DaemonSetPlanTest, SurgeStartsTheNewPodBesideTheOld) {
 TEST_F(DaemonSetPlanTest, StatusCountsNodes) {
   kube::Pod unready = PodOn("n2", "b");
   unready.status.conditions.clear();
-  const Plan plan = PlanNow(
+  const kube::Plan plan = PlanNow(
       {NodeNamed("n1"), NodeNamed("n2"), NodeNamed("n3"), Tainted("n4", "dedicated", "NoSchedule")},
       {PodOn("n1", "a"), unready, OldOn("n4", "d")});
   EXPECT_TRUE(kube::Equal(BodyOf(plan, "patch daemonsets/status default/agent"),
-                          ParseTestJson(R"({"status":{
+                          kube::ParseTestJson(R"({"status":{
         "desiredNumberScheduled":3,"currentNumberScheduled":2,"numberMisscheduled":1,
         "numberReady":1,"numberAvailable":1,"numberUnavailable":2,"updatedNumberScheduled":2,
         "observedGeneration":1}})")))

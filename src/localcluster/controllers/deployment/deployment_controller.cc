@@ -9,7 +9,7 @@
 namespace koord::localcluster {
 
 DeploymentController::DeploymentController(ControllerContext& context)
-    : Controller("deployment-controller", context) {
+    : ClusterController("deployment-controller", context) {
   Watch(informers().deployments, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
@@ -22,15 +22,15 @@ DeploymentController::DeploymentController(ControllerContext& context)
     if (before == nullptr || (after != nullptr && !kube::IsTerminal(*after))) return;
     const auto set_key = ControllerKey(before->metadata, kube::kReplicaSets);
     if (!set_key) return;
-    const auto set = informers().replica_sets.Get(ParseKey(*set_key));
+    const auto set = informers().replica_sets.Get(kube::ParseKey(*set_key));
     if (set == nullptr) return;
     if (const auto key = ControllerKey(set->metadata, kube::kDeployments)) Enqueue(*key);
   });
 }
 
-Plan DeploymentController::Decide(const std::string& key) {
-  Plan plan;
-  const auto deployment = informers().deployments.Get(ParseKey(key));
+kube::Plan DeploymentController::Decide(const std::string& key) {
+  kube::Plan plan;
+  const auto deployment = informers().deployments.Get(kube::ParseKey(key));
   if (deployment == nullptr) return plan;
   const ReplicaSetList sets =
       ClaimAll(informers().replica_sets, kube::kReplicaSets,
@@ -53,7 +53,7 @@ Plan DeploymentController::Decide(const std::string& key) {
 bool DeploymentController::PodsRun(const ReplicaSetList& sets, const ReplicaSetPtr& except) {
   return std::any_of(sets.begin(), sets.end(), [&](const ReplicaSetPtr& set) {
     if (set == except) return false;
-    const auto pods = informers().pods.ByIndex(SharedInformers::kByOwner, set->metadata.uid);
+    const auto pods = informers().pods.ByIndex(kube::kByOwner, set->metadata.uid);
     return std::any_of(pods.begin(), pods.end(),
                        [](const auto& pod) { return !kube::IsTerminal(*pod); });
   });

@@ -30,7 +30,7 @@ bool IsCopied(std::string_view annotation) {
 // One decision about one deployment.
 class Rollout {
  public:
-  Rollout(const DeploymentInput& input, Plan& plan)
+  Rollout(const DeploymentInput& input, kube::Plan& plan)
       : input_(input), deployment_(input.deployment), plan_(plan) {
     newest_ = FindNewest(deployment_, input.sets);
     for (const ReplicaSetPtr& set : input.sets) {
@@ -201,8 +201,8 @@ class Rollout {
 
   void SetOwnRevision(const std::string& revision) {
     if (kube::ValueOf(deployment_.metadata.annotations, kRevision) == revision) return;
-    Write write = MergePatch(kube::kDeployments, deployment_.metadata,
-                             {{"metadata", {{"annotations", {{kRevision, revision}}}}}});
+    kube::Write write = MergePatch(kube::kDeployments, deployment_.metadata,
+                                   {{"metadata", {{"annotations", {{kRevision, revision}}}}}});
     // On the main endpoint an annotation would count as a new generation.
     write.subresource = "status";
     plan_.Add(std::move(write));
@@ -259,7 +259,7 @@ class Rollout {
 
   const DeploymentInput& input_;
   const Deployment& deployment_;
-  Plan& plan_;
+  kube::Plan& plan_;
   ReplicaSetPtr newest_;
   ReplicaSetList old_;
   std::string created_;
@@ -280,6 +280,8 @@ ReplicaSetPtr FindNewest(const Deployment& deployment, const ReplicaSetList& set
   return found;
 }
 
-void PlanDeployment(const DeploymentInput& input, Plan& plan) { Rollout(input, plan).Decide(); }
+void PlanDeployment(const DeploymentInput& input, kube::Plan& plan) {
+  Rollout(input, plan).Decide();
+}
 
 }  // namespace koord::localcluster

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "base/clock.h"
+#include "kube/controller/plan.h"
 #include "kube/objects/workloads.h"
 #include "localcluster/controllers/deployment/replica_math.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -24,7 +24,7 @@ struct DeploymentInput {
 // within the limits of the strategy (RollingUpdate), or after they are gone (Recreate). Going back
 // to an earlier template revives its set under a new revision number. A paused deployment only
 // scales. When a rollout is complete, sets beyond revisionHistoryLimit are removed.
-void PlanDeployment(const DeploymentInput& input, Plan& plan);
+void PlanDeployment(const DeploymentInput& input, kube::Plan& plan);
 
 // The set with the deployment's template, the oldest if there are several; null if none.
 ReplicaSetPtr FindNewest(const kube::Deployment& deployment, const ReplicaSetList& sets);

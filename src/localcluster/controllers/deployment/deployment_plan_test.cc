@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 #include "kube/resources.h"
 #include "localcluster/controllers/deployment/deployment_status.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::deployment_plan_test {
 namespace {
@@ -18,7 +19,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 kube::Deployment Web(std::string image = "web:2") {
-  kube::Deployment deployment = FromText<kube::Deployment>(R"({
+  kube::Deployment deployment = kube::FromText<kube::Deployment>(R"({
     "metadata": {"name": "web", "namespace": "default", "uid": "u1", "generation": 2,
                  "annotations": {"team": "a", "deployment.kubernetes.io/revision": "1",
                    "kubectl.kubernetes.io/last-applied-configuration": "{}"}},
@@ -47,25 +48,25 @@ ReplicaSetPtr SetOf(const kube::Deployment& deployment, std::string name, std::s
   kube::At(set.spec.pod_template, {"metadata", "labels", "pod-template-hash"}) = name;
   set.status.replicas = replicas;
   set.status.ready_replicas = set.status.available_replicas = available;
-  return Shared(set);
+  return SharedOf(set);
 }
 
-Plan PlanFor(const kube::Deployment& deployment, const ReplicaSetList& sets,
-             bool old_pods_run = false, bool taken = false) {
-  Plan plan;
+kube::Plan PlanFor(const kube::Deployment& deployment, const ReplicaSetList& sets,
+                   bool old_pods_run = false, bool taken = false) {
+  kube::Plan plan;
   PlanDeployment({.deployment = deployment,
                   .sets = sets,
                   .old_pods_run = old_pods_run,
                   .is_taken = [taken](const std::string&) { return taken; },
-                  .now = kTestNow},
+                  .now = kube::kTestNow},
                  plan);
   return plan;
 }
 
-const kube::DeploymentCondition* Condition(const Plan& plan, kube::DeploymentStatus& into,
+const kube::DeploymentCondition* Condition(const kube::Plan& plan, kube::DeploymentStatus& into,
                                            std::string_view type) {
   // The revision is written there as well.
-  for (const Write& write : plan.writes) {
+  for (const kube::Write& write : plan.writes) {
     const kube::Json* body = kube::Find(write.body, {"status"});
     if (write.resource != kube::kDeployments || body == nullptr) continue;
     const auto status = kube::Decode<kube::DeploymentStatus>(*body);
@@ -76,8 +77,8 @@ const kube::DeploymentCondition* Condition(const Plan& plan, kube::DeploymentSta
 
 TEST(DeploymentPlan, ANewTemplateGetsASetOfItsOwn) {
   const kube::Deployment web = Web();
-  const Plan plan = PlanFor(web, {SetOf(web, "web-old", "web:1", 3, 3, 1)});
-  ASSERT_THAT(Summary(plan), Contains(StartsWith("create replicasets default/web-")));
+  const kube::Plan plan = PlanFor(web, {SetOf(web, "web-old", "web:1", 3, 3, 1)});
+  ASSERT_THAT(StepsOf(plan), Contains(StartsWith("create replicasets default/web-")));
   const kube::Json set = plan.writes[0].body;
   const std::string name(kube::FindString(set, {"metadata", "name"}));
   const std::string_view hash = kube::FindString(set, {"metadata", "labels", "pod-template-hash"});
@@ -86,7 +87,7 @@ TEST(DeploymentPlan, ANewTemplateGetsASetOfItsOwn) {
   EXPECT_EQ(kube::FindString(set, {"spec", "template", "metadata", "labels", "pod-template-hash"}),
             hash);
   EXPECT_EQ(kube::FindInt(set, {"spec", "replicas"}), 1) << "the surge";
-  EXPECT_TRUE(kube::Equal(*kube::Find(set, {"metadata", "annotations"}), ParseTestJson(R"({
+  EXPECT_TRUE(kube::Equal(*kube::Find(set, {"metadata", "annotations"}), kube::ParseTestJson(R"({
       "team":"a","deployment.kubernetes.io/revision":"2",
       "deployment.kubernetes.io/desired-replicas":"3","deployment.kubernetes.io/max-replicas":"4"
       })")));
@@ -116,7 +117,7 @@ TEST(DeploymentPlan, TheOldSetShrinksAsTheNewBecomesAvailable) {
 TEST(DeploymentPlan, GoingBackRevivesTheOldSetUnderANewNumber) {
   kube::Deployment web = Web("web:1");
   web.metadata.annotations[kRevision] = "2";
-  const Plan plan = PlanFor(
+  const kube::Plan plan = PlanFor(
       web, {SetOf(web, "web-one", "web:1", 0, 0, 1), SetOf(web, "web-two", "web:2", 3, 3, 2)});
   const kube::Json patch = BodyOf(plan, "patch replicasets default/web-one");
   EXPECT_EQ(kube::FindString(patch, {"metadata", "annotations", kRevision}), "3");
@@ -132,8 +133,9 @@ TEST(DeploymentPlan, ScalingTouchesOnlyTheActiveSet) {
   kube::Deployment web = Web();
   const auto before = SetOf(web, "web-new", "web:2", 3, 3, 1);
   web.spec.replicas = 5;
-  const Plan plan = PlanFor(web, {before});
-  EXPECT_TRUE(kube::Equal(BodyOf(plan, "patch replicasets default/web-new"), ParseTestJson(R"({
+  const kube::Plan plan = PlanFor(web, {before});
+  EXPECT_TRUE(
+      kube::Equal(BodyOf(plan, "patch replicasets default/web-new"), kube::ParseTestJson(R"({
       "metadata":{"uid":"uid-web-new","annotations":{
         "deployment.kubernetes.io/desired-replicas":"5",
         "deployment.kubernetes.io/max-replicas":"6"}},
@@ -144,8 +146,8 @@ TEST(DeploymentPlan, APausedDeploymentScalesButDoesNotRoll) {
   kube::Deployment web = Web();
   web.spec.paused = true;
   const auto old = SetOf(web, "web-old", "web:1", 3, 3, 1);
-  Plan plan = PlanFor(web, {old});
-  EXPECT_THAT(Summary(plan), ElementsAre("patch deployments/status default/web"));
+  kube::Plan plan = PlanFor(web, {old});
+  EXPECT_THAT(StepsOf(plan), ElementsAre("patch deployments/status default/web"));
   kube::DeploymentStatus status;
   EXPECT_EQ(Condition(plan, status, "Progressing")->reason, "DeploymentPaused");
   web.spec.replicas = 4;
@@ -160,15 +162,15 @@ TEST(DeploymentPlan, RecreateWaitsForTheLastOldPod) {
   EXPECT_THAT(Messages(PlanFor(web, {old}, true)),
               ElementsAre("ScalingReplicaSet: Scaled down replica set web-old from 3 to 0"));
   const auto gone = SetOf(web, "web-old", "web:1", 0, 0, 1);
-  EXPECT_THAT(Summary(PlanFor(web, {gone}, true)), Not(Contains(HasSubstr("create"))));
-  const Plan plan = PlanFor(web, {gone}, false);
-  ASSERT_THAT(Summary(plan), Contains(StartsWith("create replicasets")));
+  EXPECT_THAT(StepsOf(PlanFor(web, {gone}, true)), Not(Contains(HasSubstr("create"))));
+  const kube::Plan plan = PlanFor(web, {gone}, false);
+  ASSERT_THAT(StepsOf(plan), Contains(StartsWith("create replicasets")));
   EXPECT_EQ(kube::FindInt(plan.writes[0].body, {"spec", "replicas"}), 3) << "all at once";
 }
 
 TEST(DeploymentPlan, ATakenNameCountsACollision) {
-  const Plan plan = PlanFor(Web(), {}, false, true);
-  ASSERT_THAT(Summary(plan), ElementsAre("patch deployments/status default/web"));
+  const kube::Plan plan = PlanFor(Web(), {}, false, true);
+  ASSERT_THAT(StepsOf(plan), ElementsAre("patch deployments/status default/web"));
   EXPECT_EQ(kube::FindInt(plan.writes[0].body, {"status", "collisionCount"}), 1);
 }
 
@@ -179,10 +181,10 @@ TEST(DeploymentPlan, HistoryIsKeptUpToTheLimitOnceComplete) {
   const auto newest = SetOf(web, "web-c", "web:9", 3, 3, 3);
   const ReplicaSetList sets = {SetOf(web, "web-a", "web:1", 0, 0, 1),
                                SetOf(web, "web-b", "web:2", 0, 0, 2), newest};
-  EXPECT_THAT(Summary(PlanFor(web, sets)), Contains("delete replicasets default/web-a"));
-  EXPECT_THAT(Summary(PlanFor(web, sets)), Not(Contains("delete replicasets default/web-b")));
+  EXPECT_THAT(StepsOf(PlanFor(web, sets)), Contains("delete replicasets default/web-a"));
+  EXPECT_THAT(StepsOf(PlanFor(web, sets)), Not(Contains("delete replicasets default/web-b")));
   const ReplicaSetList rolling = {sets[0], sets[1], SetOf(web, "web-c", "web:9", 3, 2, 3)};
-  EXPECT_THAT(Summary(PlanFor(web, rolling)), Not(Contains(StartsWith("delete"))));
+  EXPECT_THAT(StepsOf(PlanFor(web, rolling)), Not(Contains(StartsWith("delete"))));
 }
 
 TEST(DeploymentStatus, SaysHowTheRolloutGetsOn) {
@@ -190,7 +192,7 @@ TEST(DeploymentStatus, SaysHowTheRolloutGetsOn) {
   const auto status_of = [&](int32_t available, Duration after = {}) {
     const ReplicaSetList sets = {SetOf(web, "web-new", "web:2", 3, available, 1)};
     return StatusOf(
-        {.deployment = web, .sets = sets, .newest = sets[0].get(), .now = kTestNow + after});
+        {.deployment = web, .sets = sets, .newest = sets[0].get(), .now = kube::kTestNow + after});
   };
   const auto reason = [](const kube::DeploymentStatus& status, std::string_view type) {
     const auto* condition = kube::FindCondition(status.conditions, type);
@@ -200,7 +202,7 @@ TEST(DeploymentStatus, SaysHowTheRolloutGetsOn) {
   EXPECT_EQ(reason(web.status, "Available"), "False MinimumReplicasUnavailable");
   EXPECT_EQ(reason(web.status, "Progressing"), "True ReplicaSetUpdated");
   EXPECT_EQ(web.status.unavailable_replicas, 3);
-  EXPECT_EQ(ProgressDeadline(web, web.status), kTestNow + 600s);
+  EXPECT_EQ(ProgressDeadline(web, web.status), kube::kTestNow + 600s);
 
   EXPECT_EQ(reason(status_of(0, 599s), "Progressing"), "True ReplicaSetUpdated");
   EXPECT_EQ(reason(status_of(0, 600s), "Progressing"), "False ProgressDeadlineExceeded");

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "localcluster/shared/test_objects.h"
+#include "kube/objects/objects_testing.h"
 
 namespace koord::localcluster::replica_math_test {
 namespace {
@@ -26,12 +26,12 @@ ReplicaSetPtr Set(std::string name, int32_t replicas, int32_t available, int age
                   std::optional<int32_t> max = {}) {
   kube::ReplicaSet set;
   set.metadata.name = std::move(name);
-  set.metadata.creation_timestamp = kTestNow - std::chrono::hours(age_hours);
+  set.metadata.creation_timestamp = kube::kTestNow - std::chrono::hours(age_hours);
   if (max) set.metadata.annotations[kMaxReplicas] = std::to_string(*max);
   set.spec.replicas = replicas;
   set.status.replicas = replicas;
   set.status.available_replicas = available;
-  return Shared(set);
+  return SharedOf(set);
 }
 
 std::vector<std::string> Text(const std::vector<Resize>& sizes) {

@@ -22,7 +22,7 @@ std::optional<PodScale> Scale(const std::shared_ptr<const T>& workload) {
 }  // namespace
 
 DisruptionController::DisruptionController(ControllerContext& context)
-    : Controller("controllermanager", context) {
+    : ClusterController("controllermanager", context) {
   Watch(informers().disruption_budgets, [this](const auto&, const auto& after) {
     if (after != nullptr) Enqueue(KeyText(after->metadata));
   });
@@ -35,19 +35,19 @@ DisruptionController::DisruptionController(ControllerContext& context)
 
 void DisruptionController::EnqueueMatching(const kube::Pod& pod) {
   for (const auto& budget :
-       informers().disruption_budgets.ByIndex(SharedInformers::kByNamespace, pod.metadata.ns)) {
+       informers().disruption_budgets.ByIndex(kube::kByNamespace, pod.metadata.ns)) {
     const auto matcher = MatcherOf(budget->spec.selector);
     if (matcher && matcher->Matches(pod.metadata.labels)) Enqueue(KeyText(budget->metadata));
   }
 }
 
-Plan DisruptionController::Decide(const std::string& key) {
-  Plan plan;
-  const auto budget = informers().disruption_budgets.Get(ParseKey(key));
+kube::Plan DisruptionController::Decide(const std::string& key) {
+  kube::Plan plan;
+  const auto budget = informers().disruption_budgets.Get(kube::ParseKey(key));
   if (budget == nullptr) return plan;
   const auto matcher = MatcherOf(budget->spec.selector);
   PodList pods;
-  for (auto& pod : informers().pods.ByIndex(SharedInformers::kByNamespace, budget->metadata.ns)) {
+  for (auto& pod : informers().pods.ByIndex(kube::kByNamespace, budget->metadata.ns)) {
     if (matcher && matcher->Matches(pod->metadata.labels)) pods.push_back(pod);
   }
   PlanDisruption({.budget = *budget,
@@ -66,7 +66,7 @@ StatusOr<std::optional<PodScale>> DisruptionController::ScaleOf(const kube::Pod&
     const auto set = informers().replica_sets.Get(key);
     if (set == nullptr) return std::nullopt;
     if (const auto deployment = ControllerKey(set->metadata, kube::kDeployments)) {
-      return Scale(informers().deployments.Get(ParseKey(*deployment)));
+      return Scale(informers().deployments.Get(kube::ParseKey(*deployment)));
     }
     return Scale(set);
   }

@@ -71,7 +71,8 @@ void SetAllowed(PodDisruptionBudgetStatus& status, const PodDisruptionBudget& bu
 }
 
 // Promises that are still open: the pod is there, stays, and the time is not over.
-void KeepOpenPromises(const DisruptionInput& input, PodDisruptionBudgetStatus& status, Plan& plan) {
+void KeepOpenPromises(const DisruptionInput& input, PodDisruptionBudgetStatus& status,
+                      kube::Plan& plan) {
   std::map<std::string, WallTime, std::less<>> open;
   for (const PodPtr& pod : input.pods) {
     const auto promise = status.disrupted_pods.find(pod->metadata.name);
@@ -98,7 +99,7 @@ int32_t CountHealthy(const PodList& pods, const PodDisruptionBudgetStatus& statu
 
 }  // namespace
 
-void PlanDisruption(const DisruptionInput& input, Plan& plan) {
+void PlanDisruption(const DisruptionInput& input, kube::Plan& plan) {
   const PodDisruptionBudget& budget = input.budget;
   PodDisruptionBudgetStatus status = budget.status;
   KeepOpenPromises(input, status, plan);

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/clock.h"
+#include "kube/controller/plan.h"
 #include "kube/objects/policy.h"
 #include "localcluster/controllers/common/pod_state.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -31,6 +31,6 @@ struct DisruptionInput {
 // two minutes. Wanted is minAvailable, or what maxUnavailable leaves; percentages are of the number
 // of pods that the workloads behind them should have, and round up. When that number cannot be told
 // no disruption is allowed.
-void PlanDisruption(const DisruptionInput& input, Plan& plan);
+void PlanDisruption(const DisruptionInput& input, kube::Plan& plan);
 
 }  // namespace koord::localcluster

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "localcluster/shared/test_objects.h"
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 
 namespace koord::localcluster::disruption_plan_test {
 namespace {
@@ -29,11 +30,11 @@ Budget MaxUnavailable(kube::IntOrString value) {
 
 PodList Pods(int ready, int unready = 0) {
   PodList pods;
-  for (int i = 0; i < ready; ++i) pods.push_back(Shared(ReadyPod("r" + std::to_string(i))));
+  for (int i = 0; i < ready; ++i) pods.push_back(SharedOf(kube::ReadyPod("r" + std::to_string(i))));
   for (int i = 0; i < unready; ++i) {
-    kube::Pod pod = ReadyPod("u" + std::to_string(i));
+    kube::Pod pod = kube::ReadyPod("u" + std::to_string(i));
     pod.status.conditions[0].status = "False";
-    pods.push_back(Shared(pod));
+    pods.push_back(SharedOf(pod));
   }
   return pods;
 }
@@ -41,12 +42,12 @@ PodList Pods(int ready, int unready = 0) {
 // All pods belong to one workload of that many replicas.
 kube::PodDisruptionBudgetStatus StatusOf(const Budget& budget, const PodList& pods,
                                          StatusOr<std::optional<PodScale>> scale,
-                                         Plan* into = nullptr) {
-  Plan plan;
+                                         kube::Plan* into = nullptr) {
+  kube::Plan plan;
   PlanDisruption({.budget = budget,
                   .pods = pods,
                   .scale_of = [&](const kube::Pod&) { return scale; },
-                  .now = kTestNow},
+                  .now = kube::kTestNow},
                  plan);
   kube::Json status = kube::Encode(budget.status);
   if (!plan.writes.empty()) {
@@ -99,21 +100,21 @@ TEST(Disruption, HowManyMayGo) {
 
 TEST(Disruption, PodsThatGoAreNotHealthy) {
   PodList pods = Pods(2);
-  pods.push_back(Shared(Deleting(ReadyPod("going"))));
+  pods.push_back(SharedOf(Deleting(kube::ReadyPod("going"))));
   EXPECT_EQ(StatusOf(MinAvailable(1), pods, PodScale{"w", 3}).current_healthy, 2);
 }
 
 TEST(Disruption, PromisedPodsAreNotHealthyForTwoMinutes) {
   Budget budget = MinAvailable(1);
-  budget.status.disrupted_pods = {{"r0", kTestNow - 119s}, {"gone", kTestNow}};
-  Plan plan;
+  budget.status.disrupted_pods = {{"r0", kube::kTestNow - 119s}, {"gone", kube::kTestNow}};
+  kube::Plan plan;
   auto status = StatusOf(budget, Pods(2), PodScale{"w", 2}, &plan);
   EXPECT_EQ(status.current_healthy, 1);
   EXPECT_EQ(status.disruptions_allowed, 0);
   EXPECT_EQ(status.disrupted_pods.size(), 1u) << "a pod that is gone has kept the promise";
   EXPECT_EQ(plan.again, Duration(1s));
 
-  budget.status.disrupted_pods = {{"r0", kTestNow - 120s}};
+  budget.status.disrupted_pods = {{"r0", kube::kTestNow - 120s}};
   status = StatusOf(budget, Pods(2), PodScale{"w", 2}, &plan);
   EXPECT_EQ(status.current_healthy, 2);
   EXPECT_TRUE(status.disrupted_pods.empty());
@@ -134,7 +135,7 @@ TEST(Disruption, WhatCannotBeScaledAllowsNothing) {
 }
 
 TEST(Disruption, StatusIsWrittenOnlyOverTheVersionItRestsOn) {
-  Plan plan;
+  kube::Plan plan;
   Budget budget = MinAvailable(1);
   budget.status = StatusOf(budget, Pods(2), PodScale{"w", 2}, &plan);
   ASSERT_EQ(plan.writes.size(), 1u);

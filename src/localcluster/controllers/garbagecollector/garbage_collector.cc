@@ -13,15 +13,15 @@ namespace {
 // again.
 constexpr Duration kAskAgain = 1s;
 
-bool IsCollectable(const CatalogEntry& entry) {
+bool IsCollectable(const kube::CatalogEntry& entry) {
   return entry.preferred && entry.Can("list") && entry.Can("watch") && entry.Can("delete") &&
          entry.resource.resource != "events";
 }
 
 }  // namespace
 
-GarbageCollector::GarbageCollector(ControllerContext& context, ResourceCatalog& catalog)
-    : Controller("garbage-collector-controller", context), catalog_(catalog) {
+GarbageCollector::GarbageCollector(ControllerContext& context, kube::ResourceCatalog& catalog)
+    : ClusterController("garbage-collector-controller", context), catalog_(catalog) {
   catalog_.OnChange(scope_.Wrap([this] { FollowCatalog(); }));
   informers().WhenSynced(scope_.Wrap([this] { StartWhenSynced(); }));
 }
@@ -30,7 +30,7 @@ GarbageCollector::~GarbageCollector() = default;
 
 void GarbageCollector::FollowCatalog() {
   std::set<kube::Resource> served;
-  for (const CatalogEntry& entry : catalog_.entries()) {
+  for (const kube::CatalogEntry& entry : catalog_.entries()) {
     if (!IsCollectable(entry)) continue;
     served.insert(entry.resource);
     WatchKind(entry.resource);
@@ -41,16 +41,16 @@ void GarbageCollector::FollowCatalog() {
 
 void GarbageCollector::WatchKind(const kube::Resource& resource) {
   if (monitors_.contains(resource) || shared_.contains(resource)) return;
-  if (const SharedInformers::Source* source = informers().Find(resource)) {
+  if (const kube::InformerSet::Source* source = informers().Find(resource)) {
     shared_.insert(resource);
-    source->watch(scope_.Wrap([this, resource](const auto& before, const auto& after) {
+    source->Watch(scope_.Wrap([this, resource](const auto& before, const auto& after) {
       OnObject(resource, before, after);
     }));
     return;
   }
   auto monitor = std::make_unique<Monitor>(context().client, resource,
                                            kube::InformerOptions{.seed = context().random()});
-  const auto meta = [](const Monitor::Ptr& object) -> SharedInformers::MetaPtr {
+  const auto meta = [](const Monitor::Ptr& object) -> kube::InformerSet::MetaPtr {
     if (object == nullptr) return nullptr;
     return {object, &object->metadata};
   };
@@ -77,8 +77,8 @@ void GarbageCollector::StartWhenSynced() {
 }
 
 void GarbageCollector::OnObject(const kube::Resource& resource,
-                                const SharedInformers::MetaPtr& before,
-                                const SharedInformers::MetaPtr& after) {
+                                const kube::InformerSet::MetaPtr& before,
+                                const kube::InformerSet::MetaPtr& after) {
   if (after != nullptr) {
     graph_.Put(resource, after);
     if (started_ && graph_.IsSuspect(after->uid)) Enqueue(after->uid);
@@ -94,7 +94,7 @@ void GarbageCollector::OnObject(const kube::Resource& resource,
   }
 }
 
-Plan GarbageCollector::Decide(const std::string& uid) {
+kube::Plan GarbageCollector::Decide(const std::string& uid) {
   if (!started_) return {};
   OwnershipGraph::Verdict verdict = graph_.Judge(uid);
   for (const std::string& other : verdict.look_at) Enqueue(other);
@@ -105,7 +105,7 @@ Plan GarbageCollector::Decide(const std::string& uid) {
 }
 
 void GarbageCollector::FindOut(const kube::OwnerReference& owner, const std::string& ns) {
-  const CatalogEntry* entry = catalog_.FindKind(owner.api_version, owner.kind);
+  const kube::CatalogEntry* entry = catalog_.FindKind(owner.api_version, owner.kind);
   // A kind that is not served yet may come; a namespaced owner of an object without namespace
   // cannot be found at all. Both are left alone.
   if (entry == nullptr || (entry->resource.namespaced && ns.empty())) return;

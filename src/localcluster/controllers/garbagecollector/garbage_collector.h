@@ -4,11 +4,11 @@
 #include <set>
 #include <string>
 
-#include "kube/client/informer.h"
+#include "kube/discovery/resource_catalog.h"
+#include "kube/informer/informer.h"
+#include "kube/objects/metadata_only.h"
 #include "localcluster/controllers/garbagecollector/ownership_graph.h"
-#include "localcluster/shared/controller.h"
-#include "localcluster/shared/metadata_only.h"
-#include "localcluster/shared/resource_catalog.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
@@ -16,24 +16,24 @@ namespace koord::localcluster {
 //
 // Watches every kind there is, custom ones as they come. Nothing is deleted because an owner is not
 // in sight: unless its deletion was seen, the server is asked first.
-class GarbageCollector final : public Controller {
+class GarbageCollector final : public ClusterController {
  public:
-  GarbageCollector(ControllerContext& context, ResourceCatalog& catalog);
+  GarbageCollector(ControllerContext& context, kube::ResourceCatalog& catalog);
   ~GarbageCollector() override;
 
  private:
-  using Monitor = kube::Informer<MetadataOnly>;
+  using Monitor = kube::Informer<kube::MetadataOnly>;
 
-  Plan Decide(const std::string& uid) override;
+  kube::Plan Decide(const std::string& uid) override;
   void FollowCatalog();
   void WatchKind(const kube::Resource& resource);
-  void OnObject(const kube::Resource& resource, const SharedInformers::MetaPtr& before,
-                const SharedInformers::MetaPtr& after);
+  void OnObject(const kube::Resource& resource, const kube::InformerSet::MetaPtr& before,
+                const kube::InformerSet::MetaPtr& after);
   bool synced() const;
   void StartWhenSynced();
   void FindOut(const kube::OwnerReference& owner, const std::string& ns);
 
-  ResourceCatalog& catalog_;
+  kube::ResourceCatalog& catalog_;
   OwnershipGraph graph_;
   std::map<kube::Resource, std::unique_ptr<Monitor>> monitors_;
   std::set<kube::Resource> shared_;

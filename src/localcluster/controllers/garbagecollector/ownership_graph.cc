@@ -18,14 +18,15 @@ bool IsWaiting(const ObjectMeta& meta, std::string_view finalizer) {
 }
 
 // Lists are written whole, so they must rest on the latest state.
-Write PinnedMetadataPatch(const OwnershipGraph::Object& object, const char* member, Json list) {
+kube::Write PinnedMetadataPatch(const OwnershipGraph::Object& object, const char* member,
+                                Json list) {
   Json patch{{"metadata",
               {{"uid", object.meta->uid}, {"resourceVersion", object.meta->resource_version}}}};
   kube::At(patch, {"metadata", member}) = std::move(list);
   return MergePatch(object.resource, *object.meta, std::move(patch));
 }
 
-Write DropFinalizer(const OwnershipGraph::Object& object, std::string_view finalizer) {
+kube::Write DropFinalizer(const OwnershipGraph::Object& object, std::string_view finalizer) {
   kube::json::array rest;
   for (const std::string& each : object.meta->finalizers) {
     if (each != finalizer) rest.emplace_back(each);
@@ -34,7 +35,7 @@ Write DropFinalizer(const OwnershipGraph::Object& object, std::string_view final
 }
 
 template <class Keep>
-Write KeepOwners(const OwnershipGraph::Object& object, Keep keep) {
+kube::Write KeepOwners(const OwnershipGraph::Object& object, Keep keep) {
   kube::json::array rest;
   for (const kube::OwnerReference& owner : object.meta->owner_references) {
     if (keep(owner)) rest.push_back(kube::Encode(owner));
@@ -42,8 +43,8 @@ Write KeepOwners(const OwnershipGraph::Object& object, Keep keep) {
   return PinnedMetadataPatch(object, "ownerReferences", std::move(rest));
 }
 
-Write PinnedDelete(const OwnershipGraph::Object& object, std::string_view propagation) {
-  Write write = Delete(object.resource, *object.meta);
+kube::Write PinnedDelete(const OwnershipGraph::Object& object, std::string_view propagation) {
+  kube::Write write = Delete(object.resource, *object.meta);
   write.options.resource_version = object.meta->resource_version;
   write.options.propagation_policy = propagation;
   return write;
@@ -54,11 +55,13 @@ Write PinnedDelete(const OwnershipGraph::Object& object, std::string_view propag
 void OwnershipGraph::Put(const kube::Resource& resource, MetaPtr meta) {
   const std::string& uid = meta->uid;
   Object& object = objects_[uid];
-  if (object.meta != nullptr && object.meta->owner_references != meta->owner_references) {
-    Unlink(uid, object.meta->owner_references);
-  }
-  for (const kube::OwnerReference& owner : meta->owner_references) {
-    dependents_[owner.uid].insert(uid);
+  const bool has_same_owners =
+      object.meta != nullptr && object.meta->owner_references == meta->owner_references;
+  if (!has_same_owners) {
+    if (object.meta != nullptr) Unlink(uid, object.meta->owner_references);
+    for (const kube::OwnerReference& owner : meta->owner_references) {
+      dependents_[owner.uid].insert(uid);
+    }
   }
   if (object.resource != resource) object.resource = resource;
   object.meta = std::move(meta);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/string_map.h"
+#include "kube/controller/plan.h"
 #include "kube/objects/meta.h"
 #include "kube/resource.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -29,7 +29,7 @@ class OwnershipGraph {
 
   // What is to be done about one object.
   struct Verdict {
-    Plan plan;
+    kube::Plan plan;
     std::vector<std::string> look_at;  // UIDs of objects that have to be looked at now
     // Owners that nobody has seen: whether they exist has to be found out first.
     std::vector<kube::OwnerReference> unknown_owners;

@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 #include "kube/resources.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::ownership_graph_test {
 namespace {
@@ -34,7 +35,7 @@ class OwnershipGraphTest : public ::testing::Test {
     graph_.Put(kube::kPods, std::make_shared<const kube::ObjectMeta>(std::move(meta)));
   }
   void PutDeleting(kube::ObjectMeta meta, std::string_view finalizer) {
-    meta.deletion_timestamp = kTestNow;
+    meta.deletion_timestamp = kube::kTestNow;
     meta.finalizers = {"other", std::string(finalizer)};
     Put(std::move(meta));
   }
@@ -60,7 +61,7 @@ TEST_F(OwnershipGraphTest, WhatLosesItsLastOwnerGoes) {
   graph_.Remove("owner");
   EXPECT_TRUE(graph_.IsSuspect("child"));
   const auto verdict = graph_.Judge("child");
-  ASSERT_THAT(Summary(verdict.plan), ElementsAre("delete pods default/child"));
+  ASSERT_THAT(StepsOf(verdict.plan), ElementsAre("delete pods default/child"));
   EXPECT_EQ(Propagation(verdict), "Background");
   EXPECT_EQ(verdict.plan.writes[0].options.uid, "child");
   EXPECT_EQ(verdict.plan.writes[0].options.resource_version, "1")
@@ -74,7 +75,7 @@ TEST_F(OwnershipGraphTest, AnOwnerNobodyHasSeenIsAskedFor) {
   ASSERT_THAT(verdict.unknown_owners, SizeIs(1));
   EXPECT_EQ(verdict.unknown_owners[0].uid, "elsewhere");
   graph_.MarkAbsent("elsewhere");
-  EXPECT_THAT(Summary(graph_.Judge("child").plan), ElementsAre("delete pods default/child"));
+  EXPECT_THAT(StepsOf(graph_.Judge("child").plan), ElementsAre("delete pods default/child"));
 }
 
 TEST_F(OwnershipGraphTest, ReferencesToTheDeadAreDroppedIfOthersLive) {
@@ -113,7 +114,7 @@ TEST_F(OwnershipGraphTest, ForegroundDeletionTakesTheDependentsFirst) {
 TEST_F(OwnershipGraphTest, DependentsThatDoNotBlockAreNotWaitedFor) {
   PutDeleting(Meta("owner"), kForegroundDeletion);
   Put(Meta("child", {RefTo("owner", false)}));
-  EXPECT_THAT(Summary(graph_.Judge("owner").plan), ElementsAre("patch pods default/owner"));
+  EXPECT_THAT(StepsOf(graph_.Judge("owner").plan), ElementsAre("patch pods default/owner"));
 }
 
 TEST_F(OwnershipGraphTest, OrphaningCutsTheReferencesFirst) {
@@ -132,7 +133,7 @@ TEST_F(OwnershipGraphTest, OrphaningCutsTheReferencesFirst) {
 
 TEST_F(OwnershipGraphTest, WhatIsAlreadyGoingIsLeftAlone) {
   kube::ObjectMeta child = Meta("child", {RefTo("owner")});
-  child.deletion_timestamp = kTestNow;
+  child.deletion_timestamp = kube::kTestNow;
   Put(child);
   graph_.MarkAbsent("owner");
   EXPECT_THAT(graph_.Judge("child").plan.writes, IsEmpty());

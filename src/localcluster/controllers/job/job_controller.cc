@@ -13,12 +13,12 @@ constexpr std::string_view kStray = "stray:";
 
 }  // namespace
 
-JobController::JobController(ControllerContext& context) : Controller("job-controller", context) {
+JobController::JobController(ControllerContext& context)
+    : ClusterController("job-controller", context) {
   Watch(informers().jobs, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
     if (after != nullptr) return;
-    for (const auto& pod :
-         informers().pods.ByIndex(SharedInformers::kByOwner, before->metadata.uid)) {
+    for (const auto& pod : informers().pods.ByIndex(kube::kByOwner, before->metadata.uid)) {
       Enqueue(std::string(kStray) + KeyText(pod->metadata));
     }
   });
@@ -32,14 +32,14 @@ JobController::JobController(ControllerContext& context) : Controller("job-contr
   });
 }
 
-Plan JobController::Decide(const std::string& key) {
+kube::Plan JobController::Decide(const std::string& key) {
   if (!key.starts_with(kStray)) return DecideJob(key);
   return DecideStray(key.substr(kStray.size()));
 }
 
-Plan JobController::DecideJob(const std::string& key) {
-  Plan plan;
-  const auto job = informers().jobs.Get(ParseKey(key));
+kube::Plan JobController::DecideJob(const std::string& key) {
+  kube::Plan plan;
+  const auto job = informers().jobs.Get(kube::ParseKey(key));
   if (job == nullptr) return plan;
   const PodList pods = ClaimAll(informers().pods, kube::kPods, {kube::kJobs, job->metadata},
                                 job->spec.selector, plan);
@@ -50,19 +50,27 @@ Plan JobController::DecideJob(const std::string& key) {
 bool JobController::IsStray(const kube::Pod& pod) {
   const auto job_key = ControllerKey(pod.metadata, kube::kJobs);
   if (!job_key) return true;
-  const auto job = informers().jobs.Get(ParseKey(*job_key));
+  const auto job = informers().jobs.Get(kube::ParseKey(*job_key));
   return job == nullptr || job->metadata.uid != kube::ControllerOf(pod.metadata)->uid;
 }
 
 // Only pods on their way out are freed: a pod whose job is not in sight yet keeps its finalizer.
-Plan JobController::DecideStray(const std::string& pod_key) {
-  Plan plan;
-  const auto pod = informers().pods.Get(ParseKey(pod_key));
+kube::Plan JobController::DecideStray(const std::string& pod_key) {
+  kube::Plan plan;
+  const auto pod = informers().pods.Get(kube::ParseKey(pod_key));
   if (pod == nullptr || !IsTracked(*pod) || !IsStray(*pod)) return plan;
   if (kube::IsBeingDeleted(pod->metadata) || kube::ControllerOf(pod->metadata) == nullptr) {
     plan.Add(Untrack(*pod));
   }
   return plan;
+}
+
+void JobController::OnRefused(const std::string& key, const kube::Write& write,
+                              const Status& status) {
+  const auto object = informers().jobs.Get(kube::ParseKey(key));
+  if (object == nullptr || write.verb != kube::Write::Verb::kCreate) return;
+  WarnNow(kube::kJobs, object->metadata, "FailedCreate",
+          "Error creating: " + std::string(Message(status)));
 }
 
 }  // namespace koord::localcluster

@@ -26,7 +26,7 @@ bool Says(const kube::JobStatus& status, std::string_view type) {
 
 class JobPlanner {
  public:
-  JobPlanner(const JobInput& input, Random& random, Plan& plan)
+  JobPlanner(const JobInput& input, Random& random, kube::Plan& plan)
       : input_(input),
         job_(input.job),
         random_(random),
@@ -62,7 +62,7 @@ class JobPlanner {
     const Duration left =
         FinishedAt() + std::chrono::seconds(*job_.spec.ttl_seconds_after_finished) - input_.now;
     if (left > Duration::zero()) return plan_.AgainWithin(left);
-    Write write = Delete(kube::kJobs, job_.metadata);
+    kube::Write write = Delete(kube::kJobs, job_.metadata);
     write.options.propagation_policy = "Foreground";
     plan_.Add(std::move(write));
   }
@@ -199,7 +199,7 @@ class JobPlanner {
   }
 
   void Make(std::optional<int32_t> index) {
-    Write write = Create(kube::kPods, JobPod(job_, index, random_));
+    kube::Write write = Create(kube::kPods, JobPod(job_, index, random_));
     plan_.Tell(kube::kJobs, job_.metadata, "SuccessfulCreate", "Created pod: " + write.key.name);
     plan_.Add(std::move(write));
   }
@@ -243,7 +243,7 @@ class JobPlanner {
   const JobInput& input_;
   const kube::Job& job_;
   Random& random_;
-  Plan& plan_;
+  kube::Plan& plan_;
   const JobTally tally_;
   kube::JobStatus status_;
 };
@@ -254,7 +254,7 @@ bool IsFinished(const kube::Job& job) {
   return Says(job.status, "Complete") || Says(job.status, "Failed");
 }
 
-void PlanJob(const JobInput& input, Random& random, Plan& plan) {
+void PlanJob(const JobInput& input, Random& random, kube::Plan& plan) {
   JobPlanner(input, random, plan).Decide();
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 #include "base/clock.h"
 #include "base/random.h"
+#include "kube/controller/plan.h"
 #include "kube/objects/job.h"
 #include "localcluster/controllers/common/pod_state.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -23,7 +23,7 @@ struct JobInput {
 // Every pod is counted exactly once, whatever is restarted or deleted when: a finalizer keeps it
 // there until the status has it in its list of uncounted pods, and the status moves it from there
 // to the sums only when the finalizer is gone.
-void PlanJob(const JobInput& input, Random& random, Plan& plan);
+void PlanJob(const JobInput& input, Random& random, kube::Plan& plan);
 
 bool IsFinished(const kube::Job& job);
 

@@ -5,10 +5,11 @@
 
 #include <map>
 
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 #include "kube/resources.h"
 #include "localcluster/controllers/job/index_set.h"
 #include "localcluster/controllers/job/job_pod.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::job_plan_test {
 namespace {
@@ -18,12 +19,12 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 kube::Job Sum(std::string_view spec = "{}") {
-  kube::Job job = FromText<kube::Job>(R"({
+  kube::Job job = kube::FromText<kube::Job>(R"({
     "metadata": {"name": "sum", "namespace": "default", "uid": "u1", "resourceVersion": "5"},
     "spec": {"template": {"metadata": {"labels": {"job": "sum"}},
              "spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}}})");
   kube::Json merged = kube::Encode(job.spec);
-  const kube::Json given = ParseTestJson(spec);
+  const kube::Json given = kube::ParseTestJson(spec);
   for (const auto& [key, value] : given.as_object()) merged.as_object()[key] = value;
   job.spec = *kube::Decode<kube::JobSpec>(merged);
   return job;
@@ -37,27 +38,27 @@ class World {
   // Decides and applies until nothing is left to do; false if that takes suspiciously long.
   bool Settle() {
     for (int i = 0; i < 20; ++i) {
-      Plan plan = Decide();
+      kube::Plan plan = Decide();
       if (plan.writes.empty()) return true;
-      for (const Write& write : plan.writes) Apply(write);
+      for (const kube::Write& write : plan.writes) Apply(write);
     }
     return false;
   }
-  Plan Decide() {
+  kube::Plan Decide() {
     PodList list;
-    for (const auto& [name, pod] : pods) list.push_back(Shared(pod));
-    Plan plan;
+    for (const auto& [name, pod] : pods) list.push_back(SharedOf(pod));
+    kube::Plan plan;
     PlanJob({.job = job, .pods = list, .now = now}, random_, plan);
     return plan;
   }
-  void Apply(const Write& write) {
-    if (write.verb == Write::Verb::kCreate) {
+  void Apply(const kube::Write& write) {
+    if (write.verb == kube::Write::Verb::kCreate) {
       kube::Pod pod = *kube::Decode<kube::Pod>(write.body);
       pod.metadata.uid = "uid-" + pod.metadata.name;
       pod.metadata.creation_timestamp = now;
       pod.status.phase = "Pending";
       pods[pod.metadata.name] = pod;
-    } else if (write.verb == Write::Verb::kDelete) {
+    } else if (write.verb == kube::Write::Verb::kDelete) {
       if (write.resource == kube::kJobs) return void(deleted = true);
       pods[write.key.name].metadata.deletion_timestamp = now;
       if (pods[write.key.name].metadata.finalizers.empty()) pods.erase(write.key.name);
@@ -91,8 +92,8 @@ class World {
       if (kube::IsTerminal(pod) || count == 0) continue;
       --count;
       pod.status.phase = phase;
-      pod.status.container_statuses.resize(1);
-      pod.status.container_statuses[0].state.terminated =
+      pod.status.container_statuses.Mutable().resize(1);
+      pod.status.container_statuses.Mutable()[0].state.terminated =
           kube::ContainerStateTerminated{.finished_at = now};
     }
   }
@@ -111,7 +112,7 @@ class World {
 
   kube::Job job;
   std::map<std::string, kube::Pod> pods;
-  WallTime now = kTestNow;
+  WallTime now = kube::kTestNow;
   bool deleted = false;
 
  private:
@@ -123,14 +124,14 @@ TEST(JobPlan, OnePodThatSucceedsCompletesIt) {
   ASSERT_TRUE(w.Settle());
   ASSERT_THAT(w.pods, SizeIs(1));
   EXPECT_EQ(w.job.status.active, 1);
-  EXPECT_EQ(w.job.status.start_time, kTestNow);
+  EXPECT_EQ(w.job.status.start_time, kube::kTestNow);
   w.now += 30s;
   w.End("Succeeded");
   ASSERT_TRUE(w.Settle());
   EXPECT_EQ(w.Verdict(), "Complete CompletionsReached");
   EXPECT_EQ(w.job.status.succeeded, 1);
   EXPECT_EQ(w.job.status.active, 0);
-  EXPECT_EQ(w.job.status.completion_time, kTestNow + 30s);
+  EXPECT_EQ(w.job.status.completion_time, kube::kTestNow + 30s);
   EXPECT_FALSE(IsTracked(w.pods.begin()->second)) << "the pod may be deleted now";
 }
 
@@ -183,11 +184,11 @@ TEST(JobPlan, RestartsInPlaceCountAgainstTheLimit) {
                   "template":{"spec":{"restartPolicy":"OnFailure","containers":[{"name":"c"}]}}})"));
   ASSERT_TRUE(w.Settle());
   kube::Pod& pod = w.pods.begin()->second;
-  pod.status.container_statuses.resize(1);
-  pod.status.container_statuses[0].restart_count = 1;
+  pod.status.container_statuses.Mutable().resize(1);
+  pod.status.container_statuses.Mutable()[0].restart_count = 1;
   ASSERT_TRUE(w.Settle());
   EXPECT_EQ(w.Verdict(), "");
-  pod.status.container_statuses[0].restart_count = 2;
+  pod.status.container_statuses.Mutable()[0].restart_count = 2;
   ASSERT_TRUE(w.Settle());
   EXPECT_EQ(w.Verdict(), "Failed BackoffLimitExceeded");
   EXPECT_THAT(w.pods, IsEmpty());
@@ -240,7 +241,7 @@ TEST(JobPlan, ASuspendedJobHasNoPodsAndStartsAnew) {
   w.now += 1h;
   ASSERT_TRUE(w.Settle());
   EXPECT_EQ(w.Active(), 1);
-  EXPECT_EQ(w.job.status.start_time, kTestNow + 1h);
+  EXPECT_EQ(w.job.status.start_time, kube::kTestNow + 1h);
 }
 
 TEST(JobPlan, LessParallelismRemovesTheLeastAdvanced) {
@@ -262,8 +263,8 @@ TEST(JobPlan, FinishedJobsGoWhenTheirTimeIsOver) {
   EXPECT_EQ(w.Decide().again, Duration(100s));
   EXPECT_FALSE(w.deleted);
   w.now += 100s;
-  Plan plan = w.Decide();
-  ASSERT_THAT(Summary(plan), ElementsAre("delete jobs default/sum"));
+  kube::Plan plan = w.Decide();
+  ASSERT_THAT(StepsOf(plan), ElementsAre("delete jobs default/sum"));
 }
 
 TEST(JobPlan, APodIsCountedOnceHoweverOftenStepsAreRepeated) {
@@ -271,8 +272,8 @@ TEST(JobPlan, APodIsCountedOnceHoweverOftenStepsAreRepeated) {
   ASSERT_TRUE(w.Settle());
   w.End("Succeeded");
   // The status is written, but the program dies before the finalizer is gone; then it runs again.
-  Plan first = w.Decide();
-  for (const Write& write : first.writes) {
+  kube::Plan first = w.Decide();
+  for (const kube::Write& write : first.writes) {
     if (write.resource == kube::kJobs) w.Apply(write);
   }
   EXPECT_EQ(w.job.status.succeeded, 0);

@@ -67,7 +67,7 @@ bool IsTracked(const kube::Pod& pod) {
   return std::find(finalizers.begin(), finalizers.end(), kJobTracking) != finalizers.end();
 }
 
-Write Untrack(const kube::Pod& pod) {
+kube::Write Untrack(const kube::Pod& pod) {
   return StrategicPatch(
       kube::kPods, pod.metadata,
       {{"metadata",

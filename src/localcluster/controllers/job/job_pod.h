@@ -3,10 +3,10 @@
 #include <string>
 
 #include "base/random.h"
+#include "kube/controller/write.h"
 #include "kube/json.h"
 #include "kube/objects/job.h"
 #include "kube/objects/pod.h"
-#include "localcluster/shared/write.h"
 
 namespace koord::localcluster {
 
@@ -21,6 +21,6 @@ kube::Json JobPod(const kube::Job& job, std::optional<int32_t> index, Random& ra
 std::optional<int32_t> IndexOf(const kube::Pod& pod);
 
 bool IsTracked(const kube::Pod& pod);
-Write Untrack(const kube::Pod& pod);
+kube::Write Untrack(const kube::Pod& pod);
 
 }  // namespace koord::localcluster

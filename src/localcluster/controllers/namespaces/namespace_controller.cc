@@ -25,7 +25,7 @@ bool IsTerminating(const kube::Namespace& ns) {
          std::find(finalizers.begin(), finalizers.end(), kFinalizer) != finalizers.end();
 }
 
-bool IsContent(const CatalogEntry& entry) {
+bool IsContent(const kube::CatalogEntry& entry) {
   return entry.resource.namespaced && entry.preferred && entry.Can("list") &&
          entry.Can("deletecollection");
 }
@@ -49,9 +49,9 @@ class NamespaceController::Purge : public std::enable_shared_from_this<Purge> {
   Purge(kube::Client& client, std::string ns, std::function<void(bool ok, bool empty)> done)
       : client_(client), ns_(std::move(ns)), done_(std::move(done)) {}
 
-  void Run(const std::vector<CatalogEntry>& entries) {
+  void Run(const std::vector<kube::CatalogEntry>& entries) {
     outstanding_ = 1;
-    for (const CatalogEntry& entry : entries) {
+    for (const kube::CatalogEntry& entry : entries) {
       if (IsContent(entry)) Look(entry.resource);
     }
     Answered(absl::OkStatus());
@@ -119,7 +119,7 @@ class NamespaceController::Purge : public std::enable_shared_from_this<Purge> {
   int outstanding_ = 0;
 };
 
-NamespaceController::NamespaceController(ControllerContext& context, ResourceCatalog& catalog)
+NamespaceController::NamespaceController(ControllerContext& context, kube::ResourceCatalog& catalog)
     : context_(context),
       catalog_(catalog),
       queue_(context.loop(), [this](const std::string& name, kube::WorkQueue::Finish done) {
@@ -146,7 +146,7 @@ void NamespaceController::Handle(const std::string& name, kube::WorkQueue::Finis
 }
 
 ServiceAccountController::ServiceAccountController(ControllerContext& context)
-    : Controller("serviceaccount-controller", context) {
+    : ClusterController("serviceaccount-controller", context) {
   Watch(informers().namespaces, [this](const auto&, const auto& after) {
     if (after != nullptr) Enqueue(after->metadata.name);
   });
@@ -155,8 +155,8 @@ ServiceAccountController::ServiceAccountController(ControllerContext& context)
   });
 }
 
-Plan ServiceAccountController::Decide(const std::string& name) {
-  Plan plan;
+kube::Plan ServiceAccountController::Decide(const std::string& name) {
+  kube::Plan plan;
   const auto ns = informers().namespaces.Get({"", name});
   if (ns == nullptr || kube::IsBeingDeleted(ns->metadata)) return plan;
   if (informers().service_accounts.Get({name, "default"}) != nullptr) return plan;

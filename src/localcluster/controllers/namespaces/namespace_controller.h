@@ -3,9 +3,9 @@
 #include <string>
 
 #include "base/scope.h"
-#include "kube/client/work_queue.h"
-#include "localcluster/shared/controller.h"
-#include "localcluster/shared/resource_catalog.h"
+#include "kube/controller/work_queue.h"
+#include "kube/discovery/resource_catalog.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
@@ -16,7 +16,7 @@ namespace koord::localcluster {
 // is left.
 class NamespaceController {
  public:
-  NamespaceController(ControllerContext& context, ResourceCatalog& catalog);
+  NamespaceController(ControllerContext& context, kube::ResourceCatalog& catalog);
 
   bool idle() const { return queue_.idle(); }
 
@@ -26,18 +26,18 @@ class NamespaceController {
   void Handle(const std::string& name, kube::WorkQueue::Finish done);
 
   ControllerContext& context_;
-  ResourceCatalog& catalog_;
+  kube::ResourceCatalog& catalog_;
   kube::WorkQueue queue_;
   Scope scope_;
 };
 
 // Gives every namespace its ServiceAccount `default`.
-class ServiceAccountController final : public Controller {
+class ServiceAccountController final : public ClusterController {
  public:
   explicit ServiceAccountController(ControllerContext& context);
 
  private:
-  Plan Decide(const std::string& name) override;
+  kube::Plan Decide(const std::string& name) override;
 };
 
 }  // namespace koord::localcluster

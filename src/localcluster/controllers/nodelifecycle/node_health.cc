@@ -130,29 +130,46 @@ std::string ZoneOf(const Node& node) {
          std::string(kube::ValueOf(labels, "topology.kubernetes.io/zone"));
 }
 
-void EvictionPace::SetNodes(const std::vector<std::shared_ptr<const Node>>& nodes) {
-  for (auto& [name, zone] : zones_) zone.ready = zone.not_ready = 0;
-  for (const auto& node : nodes) {
-    Zone& zone = zones_[ZoneOf(*node)];
-    ++(kube::IsReady(*node) ? zone.ready : zone.not_ready);
+std::vector<std::string> EvictionPace::Update(const Node* before, const Node* after) {
+  std::vector<std::pair<std::string, std::optional<Duration>>> paces;
+  for (const Node* node : {before, after}) {
+    if (node == nullptr) continue;
+    const std::string zone = ZoneOf(*node);
+    if (paces.empty() || paces[0].first != zone) paces.emplace_back(zone, IntervalOf(zone));
   }
-  std::erase_if(zones_, [](const auto& zone) {
-    return zone.second.ready == 0 && zone.second.not_ready == 0;
-  });
-  all_down_ = !zones_.empty() && std::all_of(zones_.begin(), zones_.end(), [](const auto& zone) {
-    return StateOfZone(zone.second.ready, zone.second.not_ready) == ZoneState::kAllDown;
-  });
+  if (before != nullptr) Count(*before, -1);
+  if (after != nullptr) Count(*after, 1);
+  std::vector<std::string> changed;
+  for (auto& [zone, pace] : paces) {
+    if (IntervalOf(zone) != pace) changed.push_back(std::move(zone));
+  }
+  return changed;
 }
 
-std::optional<Duration> EvictionPace::IntervalOf(const Zone& zone) const {
-  if (all_down_) return std::nullopt;
+void EvictionPace::Count(const Node& node, int by) {
+  const bool ready = kube::IsReady(node);
+  const auto zone = zones_.try_emplace(ZoneOf(node)).first;
+  (ready ? zone->second.ready : zone->second.not_ready) += by;
+  nodes_ += by;
+  if (ready) ready_ += by;
+  if (zone->second.ready == 0 && zone->second.not_ready == 0) zones_.erase(zone);
+}
+
+std::optional<Duration> EvictionPace::IntervalOf(const Zone& zone) {
   if (StateOfZone(zone.ready, zone.not_ready) != ZoneState::kPartlyDown) return kUsualInterval;
   if (zone.ready + zone.not_ready <= kLargeZone) return std::nullopt;
   return kSlowInterval;
 }
 
+std::optional<Duration> EvictionPace::IntervalOf(const std::string& name) const {
+  const auto zone = zones_.find(name);
+  return zone == zones_.end() ? kUsualInterval : IntervalOf(zone->second);
+}
+
 std::optional<Duration> EvictionPace::Wait(const std::string& name, SteadyTime now) {
-  Zone& zone = zones_[name];
+  const auto found = zones_.find(name);
+  if (found == zones_.end() || all_down()) return std::nullopt;
+  Zone& zone = found->second;
   const std::optional<Duration> interval = IntervalOf(zone);
   if (!interval) return std::nullopt;
   if (now < zone.next) return zone.next - now;

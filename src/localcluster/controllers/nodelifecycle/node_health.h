@@ -1,6 +1,5 @@
 #pragma once
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,11 +44,15 @@ std::string ZoneOf(const kube::Node& node);
 // How fast nodes of a zone may be emptied: one in 10 seconds; where most of a zone is down, one in
 // 100 seconds, and none at all in zones of up to 50 nodes. When every zone is down, nothing moves:
 // it is the control plane that has lost touch.
+//
+// Nodes are counted as they come, change and go; nobody looks at all of them.
 class EvictionPace {
  public:
-  void SetNodes(const std::vector<std::shared_ptr<const kube::Node>>& nodes);
+  // A node has come (no `before`), changed, or gone (no `after`). Returns the zones whose pace is
+  // another one since, as far as a single zone's nodes decide it.
+  std::vector<std::string> Update(const kube::Node* before, const kube::Node* after);
 
-  bool all_down() const { return all_down_; }
+  bool all_down() const { return nodes_ > 0 && ready_ == 0; }
 
   // How long a node of that zone has to wait for its turn: zero grants it. None: until the zone's
   // state changes.
@@ -60,10 +63,12 @@ class EvictionPace {
     int ready = 0, not_ready = 0;
     SteadyTime next{0};
   };
-  std::optional<Duration> IntervalOf(const Zone& zone) const;
+  static std::optional<Duration> IntervalOf(const Zone& zone);
+  std::optional<Duration> IntervalOf(const std::string& zone) const;
+  void Count(const kube::Node& node, int by);
 
-  std::map<std::string, Zone> zones_;
-  bool all_down_ = false;
+  std::map<std::string, Zone> zones_;  // those that have nodes
+  int nodes_ = 0, ready_ = 0;          // in all of them
 };
 
 }  // namespace koord::localcluster

@@ -31,16 +31,15 @@ bool ReportsAnew(const kube::Node& before, const kube::Node& after) {
 }  // namespace
 
 NodeLifecycleController::NodeLifecycleController(ControllerContext& context)
-    : Controller("node-controller", context) {
+    : ClusterController("node-controller", context), attentive_(context.client) {
   Watch(informers().nodes, [this](const auto& before, const auto& after) {
+    ReviewZones(before.get(), after.get());
     if (after == nullptr) {
       last_sign_.erase(before->metadata.name);
-      zones_changed_ = true;
-      return Enqueue(before->metadata.name);
+      return;
     }
     if (before == nullptr || ReportsAnew(*before, *after)) SawLife(after->metadata.name);
     Enqueue(after->metadata.name);
-    zones_changed_ |= before == nullptr || kube::IsReady(*before) != kube::IsReady(*after);
   });
   Watch(informers().leases, [this](const auto& before, const auto& after) {
     if (after == nullptr || after->metadata.ns != "kube-node-lease") return;
@@ -51,24 +50,23 @@ NodeLifecycleController::NodeLifecycleController(ControllerContext& context)
 }
 
 void NodeLifecycleController::SawLife(const std::string& name) {
-  last_sign_[name] = context().clock().Steady();
+  attentive_.Start();
+  last_sign_[name] = attentive_.Now();
 }
 
-void NodeLifecycleController::ReviewZones() {
-  if (!zones_changed_ || !informers().synced()) return;
-  zones_changed_ = false;
-  const auto nodes = informers().nodes.List();
+void NodeLifecycleController::ReviewZones(const kube::Node* before, const kube::Node* after) {
   const bool was_all_down = pace_.all_down();
-  pace_.SetNodes(nodes);
-  if (pace_.all_down() != was_all_down) {
-    for (const auto& node : nodes) Enqueue(node->metadata.name);
+  for (const std::string& zone : pace_.Update(before, after)) {
+    for (const std::string& name : held_back_[zone]) Enqueue(name);
+    held_back_.erase(zone);
   }
-  for (const std::string& name : std::exchange(held_back_, {})) Enqueue(name);
+  // What is known at first changes from node to node, and everything is decided later anyway.
+  if (pace_.all_down() == was_all_down || !informers().synced()) return;
+  for (const auto& node : informers().nodes.List()) Enqueue(node->metadata.name);
 }
 
-Plan NodeLifecycleController::Decide(const std::string& name) {
-  Plan plan;
-  ReviewZones();
+kube::Plan NodeLifecycleController::Decide(const std::string& name) {
+  kube::Plan plan;
   const auto node = informers().nodes.Get({"", name});
   if (node == nullptr) return plan;
   CheckHeartbeat(*node, plan);
@@ -77,8 +75,8 @@ Plan NodeLifecycleController::Decide(const std::string& name) {
   return plan;
 }
 
-void NodeLifecycleController::CheckHeartbeat(const kube::Node& node, Plan& plan) {
-  const SteadyTime now = context().clock().Steady();
+void NodeLifecycleController::CheckHeartbeat(const kube::Node& node, kube::Plan& plan) {
+  const SteadyTime now = attentive_.Now();
   const SteadyTime last = last_sign_.emplace(node.metadata.name, now).first->second;
   const bool reported = kube::FindCondition(node.status.conditions, "Ready") != nullptr;
   const Duration left = last + (reported ? kGrace : kStartGrace) - now;
@@ -94,8 +92,8 @@ void NodeLifecycleController::CheckHeartbeat(const kube::Node& node, Plan& plan)
   MarkPodsNotReady(node, plan);
 }
 
-void NodeLifecycleController::MarkPodsNotReady(const kube::Node& node, Plan& plan) {
-  for (const auto& pod : informers().pods.ByIndex(SharedInformers::kByNode, node.metadata.name)) {
+void NodeLifecycleController::MarkPodsNotReady(const kube::Node& node, kube::Plan& plan) {
+  for (const auto& pod : informers().pods.ByIndex(kube::kByNode, node.metadata.name)) {
     if (!kube::IsReady(*pod)) continue;
     const kube::Json condition{
         {"type", "Ready"}, {"status", "False"}, {"lastTransitionTime", kube::FormatTime(Now())}};
@@ -107,7 +105,7 @@ void NodeLifecycleController::MarkPodsNotReady(const kube::Node& node, Plan& pla
   }
 }
 
-Evicting NodeLifecycleController::MayEvict(const kube::Node& node, Plan& plan) {
+Evicting NodeLifecycleController::MayEvict(const kube::Node& node, kube::Plan& plan) {
   if (pace_.all_down()) return Evicting::kWithdrawn;
   if (!WantsEviction(node)) return Evicting::kNotYet;
   const auto wait = pace_.Wait(ZoneOf(node), context().clock().Steady());
@@ -115,12 +113,12 @@ Evicting NodeLifecycleController::MayEvict(const kube::Node& node, Plan& plan) {
   if (wait) {
     plan.AgainWithin(*wait);
   } else {
-    held_back_.insert(node.metadata.name);
+    held_back_[ZoneOf(node)].insert(node.metadata.name);
   }
   return Evicting::kNotYet;
 }
 
-void NodeLifecycleController::UpdateTaints(const kube::Node& node, Plan& plan) {
+void NodeLifecycleController::UpdateTaints(const kube::Node& node, kube::Plan& plan) {
   const std::vector<kube::Taint> taints = TaintsFor(node, MayEvict(node, plan), Now());
   if (taints == node.spec.taints) return;
   // Written whole, so it must rest on the latest state.

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "base/clock.h"
+#include "localcluster/controllers/nodelifecycle/attentive_clock.h"
 #include "localcluster/controllers/nodelifecycle/node_health.h"
-#include "localcluster/shared/controller.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
@@ -14,25 +15,25 @@ namespace koord::localcluster {
 //
 // A node shows that it lives by renewing its Lease or by reporting a new status. 50 seconds without
 // either (60 for one that has never reported) make it Unknown. The time counts from when this
-// program saw the sign, so neither a restart nor the clocks of nodes make one look dead.
-class NodeLifecycleController final : public Controller {
+// program saw the sign, so neither a restart nor the clocks of nodes make one look dead, and only
+// while it could see signs at all: see AttentiveClock.
+class NodeLifecycleController final : public ClusterController {
  public:
   explicit NodeLifecycleController(ControllerContext& context);
 
  private:
-  Plan Decide(const std::string& name) override;
+  kube::Plan Decide(const std::string& name) override;
   void SawLife(const std::string& name);
-  // Once for all that changed since the last decision.
-  void ReviewZones();
-  void CheckHeartbeat(const kube::Node& node, Plan& plan);
-  Evicting MayEvict(const kube::Node& node, Plan& plan);
-  void UpdateTaints(const kube::Node& node, Plan& plan);
-  void MarkPodsNotReady(const kube::Node& node, Plan& plan);
+  void ReviewZones(const kube::Node* before, const kube::Node* after);
+  void CheckHeartbeat(const kube::Node& node, kube::Plan& plan);
+  Evicting MayEvict(const kube::Node& node, kube::Plan& plan);
+  void UpdateTaints(const kube::Node& node, kube::Plan& plan);
+  void MarkPodsNotReady(const kube::Node& node, kube::Plan& plan);
 
-  std::map<std::string, SteadyTime> last_sign_;
+  AttentiveClock attentive_;
+  std::map<std::string, SteadyTime> last_sign_;  // by that clock
   EvictionPace pace_;
-  bool zones_changed_ = false;
-  std::set<std::string> held_back_;  // nodes that wait for their zone to recover
+  std::map<std::string, std::set<std::string>> held_back_;  // nodes that wait for their zone
 };
 
 }  // namespace koord::localcluster

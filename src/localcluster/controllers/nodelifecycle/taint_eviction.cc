@@ -40,7 +40,7 @@ std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
 }
 
 TaintEvictionController::TaintEvictionController(ControllerContext& context)
-    : Controller("taint-eviction-controller", context) {
+    : ClusterController("taint-eviction-controller", context) {
   Watch(informers().nodes, [this](const auto& before, const auto& after) {
     if (after == nullptr) return;
     if (before != nullptr && before->spec.taints == after->spec.taints) return;
@@ -60,7 +60,7 @@ TaintEvictionController::TaintEvictionController(ControllerContext& context)
 }
 
 void TaintEvictionController::EnqueuePodsOf(const std::string& node) {
-  for (const auto& pod : informers().pods.ByIndex(SharedInformers::kByNode, node)) {
+  for (const auto& pod : informers().pods.ByIndex(kube::kByNode, node)) {
     Enqueue(KeyText(pod->metadata));
   }
 }
@@ -77,17 +77,17 @@ std::optional<WallTime> TaintEvictionController::LeaveAtOf(const std::string& ke
   return leave;
 }
 
-Plan TaintEvictionController::Decide(const std::string& key) {
-  Plan plan;
-  const auto pod = informers().pods.Get(ParseKey(key));
+kube::Plan TaintEvictionController::Decide(const std::string& key) {
+  kube::Plan plan;
+  const auto pod = informers().pods.Get(kube::ParseKey(key));
   const auto leave = LeaveAtOf(key, pod.get());
   if (!leave) return plan;
   if (*leave > Now()) {
     plan.AgainWithin(*leave - Now());
     return plan;
   }
-  plan.Add(MarkDisrupted(*pod, "DeletionByTaintManager",
-                         "Taint manager: deleting due to NoExecute taint", Now()));
+  plan.Add(MarkDisrupted(
+      *pod, {"DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"}, Now()));
   plan.Add(Delete(kube::kPods, pod->metadata));
   plan.Tell(kube::kPods, pod->metadata, "TaintManagerEviction",
             fmt::format("Marking for deletion Pod {}", key));

@@ -7,7 +7,7 @@
 #include "base/string_map.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
-#include "localcluster/shared/controller.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
@@ -19,12 +19,12 @@ std::optional<WallTime> LeaveAt(std::span<const kube::Taint> taints,
                                 std::span<const kube::Toleration> tolerations, WallTime since);
 
 // Removes pods from nodes whose NoExecute taints they do not tolerate (any more).
-class TaintEvictionController final : public Controller {
+class TaintEvictionController final : public ClusterController {
  public:
   explicit TaintEvictionController(ControllerContext& context);
 
  private:
-  Plan Decide(const std::string& key) override;
+  kube::Plan Decide(const std::string& key) override;
   void EnqueuePodsOf(const std::string& node);
   std::optional<WallTime> LeaveAtOf(const std::string& key, const kube::Pod* pod);
 

@@ -13,7 +13,7 @@ const std::string kEnded = "ended pods";
 }  // namespace
 
 PodGcController::PodGcController(ControllerContext& context, size_t ended_limit)
-    : Controller("pod-garbage-collector", context), ended_limit_(ended_limit) {
+    : ClusterController("pod-garbage-collector", context), ended_limit_(ended_limit) {
   Watch(informers().nodes, [this](const auto& before, const auto& after) {
     if (after == nullptr) Enqueue(before->metadata.name);
     if (before == nullptr) missing_since_.erase(after->metadata.name);
@@ -27,13 +27,13 @@ PodGcController::PodGcController(ControllerContext& context, size_t ended_limit)
   });
 }
 
-Plan PodGcController::Decide(const std::string& key) {
+kube::Plan PodGcController::Decide(const std::string& key) {
   return key == kEnded ? DecideEnded() : DecideNode(key);
 }
 
-Plan PodGcController::DecideNode(const std::string& node) {
-  Plan plan;
-  const PodList pods = informers().pods.ByIndex(SharedInformers::kByNode, node);
+kube::Plan PodGcController::DecideNode(const std::string& node) {
+  kube::Plan plan;
+  const PodList pods = informers().pods.ByIndex(kube::kByNode, node);
   if (pods.empty() || informers().nodes.Get({"", node}) != nullptr) {
     missing_since_.erase(node);
     return plan;
@@ -48,8 +48,8 @@ Plan PodGcController::DecideNode(const std::string& node) {
   return plan;
 }
 
-Plan PodGcController::DecideEnded() {
-  Plan plan;
+kube::Plan PodGcController::DecideEnded() {
+  kube::Plan plan;
   PodList ended;
   for (auto& pod : informers().pods.List()) {
     if (kube::IsTerminal(*pod) && !kube::IsBeingDeleted(pod->metadata)) ended.push_back(pod);

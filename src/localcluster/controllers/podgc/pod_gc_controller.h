@@ -4,20 +4,20 @@
 
 #include "base/clock.h"
 #include "kube/objects/pod.h"
-#include "localcluster/shared/controller.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
 // Removes pods that nobody else will: those whose node has been gone for 40 seconds, and ended ones
 // beyond the 12,500 that are kept for people to look at.
-class PodGcController final : public Controller {
+class PodGcController final : public ClusterController {
  public:
   explicit PodGcController(ControllerContext& context, size_t ended_limit = 12'500);
 
  private:
-  Plan Decide(const std::string& key) override;
-  Plan DecideNode(const std::string& node);
-  Plan DecideEnded();
+  kube::Plan Decide(const std::string& key) override;
+  kube::Plan DecideNode(const std::string& node);
+  kube::Plan DecideEnded();
 
   const size_t ended_limit_;
   std::map<std::string, SteadyTime> missing_since_;  // nodes

@@ -8,17 +8,17 @@
 
 namespace koord::localcluster {
 
-void PlanOrphans(const PodList& pods, WallTime now, Plan& plan) {
+void PlanOrphans(const PodList& pods, WallTime now, kube::Plan& plan) {
   for (const PodPtr& pod : pods) {
     if (!kube::IsTerminal(*pod)) {
-      plan.Add(MarkDisrupted(*pod, "DeletionByPodGC", "PodGC: node no longer exists", now,
+      plan.Add(MarkDisrupted(*pod, {"DeletionByPodGC", "PodGC: node no longer exists"}, now,
                              DisruptedPhase::kFailed));
     }
     plan.Add(DeleteNow(kube::kPods, pod->metadata));
   }
 }
 
-void PlanSurplusOfEnded(PodList ended, size_t limit, Plan& plan) {
+void PlanSurplusOfEnded(PodList ended, size_t limit, kube::Plan& plan) {
   if (ended.size() <= limit) return;
   std::sort(ended.begin(), ended.end(), [](const PodPtr& a, const PodPtr& b) {
     return std::tie(a->metadata.creation_timestamp, a->metadata.ns, a->metadata.name) <

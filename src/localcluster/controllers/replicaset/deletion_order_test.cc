@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "localcluster/shared/test_objects.h"
+#include "kube/objects/objects_testing.h"
 
 namespace koord::localcluster::deletion_order_test {
 namespace {
@@ -15,11 +15,11 @@ kube::Pod NotReady(kube::Pod pod) {
   return pod;
 }
 kube::Pod ReadyFor(kube::Pod pod, Duration time) {
-  pod.status.conditions[0].last_transition_time = kTestNow - time;
+  pod.status.conditions[0].last_transition_time = kube::kTestNow - time;
   return pod;
 }
 kube::Pod MadeAgo(kube::Pod pod, Duration time) {
-  pod.metadata.creation_timestamp = kTestNow - time;
+  pod.metadata.creation_timestamp = kube::kTestNow - time;
   return pod;
 }
 kube::Pod WithCost(kube::Pod pod, std::string cost) {
@@ -27,8 +27,8 @@ kube::Pod WithCost(kube::Pod pod, std::string cost) {
   return pod;
 }
 kube::Pod Restarted(kube::Pod pod, int32_t times) {
-  pod.status.container_statuses.resize(1);
-  pod.status.container_statuses[0].restart_count = times;
+  pod.status.container_statuses.Mutable().resize(1);
+  pod.status.container_statuses.Mutable()[0].restart_count = times;
   return pod;
 }
 kube::Pod InPhase(kube::Pod pod, std::string phase) {
@@ -41,18 +41,18 @@ TEST(DeletionOrder, TheLesserLossGoesFirst) {
     std::string_view name;
     kube::Pod first, second;
   };
-  const kube::Pod a = ReadyPod("a"), b = ReadyPod("b");
+  const kube::Pod a = kube::ReadyPod("a"), b = kube::ReadyPod("b");
   const Case cases[] = {
-      {"not assigned", PendingPod("b"), NotReady(InPhase(ReadyPod("a"), "Pending"))},
+      {"not assigned", kube::PendingPod("b"), NotReady(InPhase(kube::ReadyPod("a"), "Pending"))},
       {"pending before running", NotReady(InPhase(b, "Pending")), NotReady(a)},
       {"unknown before running", NotReady(InPhase(b, "Unknown")), NotReady(a)},
       {"not ready before ready", NotReady(b), a},
       {"lower cost", WithCost(b, "-5"), WithCost(a, "3")},
       {"no cost is zero", b, WithCost(a, "1")},
       {"a senseless cost is zero", WithCost(b, "cheap"), WithCost(a, "1")},
-      {"cost outweighs crowding", WithCost(ReadyPod("b", "n2"), "-1"), a},
-      {"on the fuller node", ReadyPod("b", "n1"), ReadyPod("a", "n2")},
-      {"crowding outweighs time", ReadyFor(b, 50min), ReadyFor(ReadyPod("a", "n2"), 10s)},
+      {"cost outweighs crowding", WithCost(kube::ReadyPod("b", "n2"), "-1"), a},
+      {"on the fuller node", kube::ReadyPod("b", "n1"), kube::ReadyPod("a", "n2")},
+      {"crowding outweighs time", ReadyFor(b, 50min), ReadyFor(kube::ReadyPod("a", "n2"), 10s)},
       {"ready for a shorter time", ReadyFor(b, 1min), ReadyFor(a, 10min)},
       {"restarted more often", Restarted(b, 3), Restarted(a, 1)},
       {"made later", MadeAgo(b, 1min), MadeAgo(a, 1h)},
@@ -60,8 +60,8 @@ TEST(DeletionOrder, TheLesserLossGoesFirst) {
   };
   const std::map<std::string, int> neighbours = {{"n1", 3}, {"n2", 1}};
   for (const Case& c : cases) {
-    PodList pods = {Shared(c.second), Shared(c.first)};
-    SortForDeletion(pods, neighbours, kTestNow);
+    PodList pods = {SharedOf(c.second), SharedOf(c.first)};
+    SortForDeletion(pods, neighbours, kube::kTestNow);
     EXPECT_EQ(pods[0]->metadata.name, c.first.metadata.name) << c.name;
   }
 }

@@ -8,7 +8,7 @@ namespace koord::localcluster {
 template <class T>
 ReplicaSetController::ReplicaSetController(std::string name, ControllerContext& context,
                                            const kube::Resource& resource, kube::Informer<T>& sets)
-    : Controller(std::move(name), context),
+    : ClusterController(std::move(name), context),
       resource_(resource),
       find_([&sets](const kube::ObjectKey& key) { return sets.Get(key); }) {
   Watch(sets, [this](const auto& before, const auto& after) {
@@ -19,21 +19,21 @@ ReplicaSetController::ReplicaSetController(std::string name, ControllerContext& 
   });
 }
 
-std::unique_ptr<Controller> ReplicaSetController::ForReplicaSets(ControllerContext& context) {
-  return std::unique_ptr<Controller>(new ReplicaSetController(
+std::unique_ptr<kube::Controller> ReplicaSetController::ForReplicaSets(ControllerContext& context) {
+  return std::unique_ptr<kube::Controller>(new ReplicaSetController(
       "replicaset-controller", context, kube::kReplicaSets, context.informers.replica_sets));
 }
 
-std::unique_ptr<Controller> ReplicaSetController::ForReplicationControllers(
+std::unique_ptr<kube::Controller> ReplicaSetController::ForReplicationControllers(
     ControllerContext& context) {
-  return std::unique_ptr<Controller>(
+  return std::unique_ptr<kube::Controller>(
       new ReplicaSetController("replication-controller", context, kube::kReplicationControllers,
                                context.informers.replication_controllers));
 }
 
-Plan ReplicaSetController::Decide(const std::string& key) {
-  Plan plan;
-  const auto set = find_(ParseKey(key));
+kube::Plan ReplicaSetController::Decide(const std::string& key) {
+  kube::Plan plan;
+  const auto set = find_(kube::ParseKey(key));
   if (set == nullptr) {
     failures_.erase(key);
     return plan;
@@ -55,7 +55,7 @@ Plan ReplicaSetController::Decide(const std::string& key) {
 std::map<std::string, int> ReplicaSetController::NeighboursOf(const kube::ReplicaSet& set) {
   std::map<std::string, int> neighbours;
   const auto count = [&](const std::string& uid) {
-    for (const PodPtr& pod : informers().pods.ByIndex(SharedInformers::kByOwner, uid)) {
+    for (const PodPtr& pod : informers().pods.ByIndex(kube::kByOwner, uid)) {
       if (IsActive(*pod) && kube::IsAssigned(*pod)) ++neighbours[pod->spec.node_name];
     }
   };
@@ -64,25 +64,22 @@ std::map<std::string, int> ReplicaSetController::NeighboursOf(const kube::Replic
     count(set.metadata.uid);
     return neighbours;
   }
-  for (const auto& sibling :
-       informers().replica_sets.ByIndex(SharedInformers::kByOwner, owner->uid)) {
+  for (const auto& sibling : informers().replica_sets.ByIndex(kube::kByOwner, owner->uid)) {
     count(sibling->metadata.uid);
   }
   return neighbours;
 }
 
-void ReplicaSetController::OnRefused(const std::string& key, const Write& write,
+void ReplicaSetController::OnRefused(const std::string& key, const kube::Write& write,
                                      const Status& status) {
   if (write.resource != kube::kPods) return;
-  const bool creating = write.verb == Write::Verb::kCreate;
+  const bool creating = write.verb == kube::Write::Verb::kCreate;
   failures_[key] = {.reason = creating ? "FailedCreate" : "FailedDelete",
                     .message = std::string(Message(status))};
-  const auto set = find_(ParseKey(key));
+  const auto set = find_(kube::ParseKey(key));
   if (set == nullptr) return;
-  Plan told;
-  told.Warn(resource_, set->metadata, failures_[key].reason,
-            (creating ? "Error creating: " : "Error deleting: ") + failures_[key].message);
-  recorder().Record(told.notes.front());
+  WarnNow(resource_, set->metadata, failures_[key].reason,
+          (creating ? "Error creating: " : "Error deleting: ") + failures_[key].message);
 }
 
 }  // namespace koord::localcluster

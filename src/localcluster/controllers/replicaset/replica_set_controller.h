@@ -5,16 +5,16 @@
 #include <string>
 
 #include "localcluster/controllers/replicaset/replica_set_plan.h"
-#include "localcluster/shared/controller.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
 // Keeps as many pods as each ReplicaSet asks for; the same for ReplicationControllers, which differ
 // in name only.
-class ReplicaSetController final : public Controller {
+class ReplicaSetController final : public ClusterController {
  public:
-  static std::unique_ptr<Controller> ForReplicaSets(ControllerContext& context);
-  static std::unique_ptr<Controller> ForReplicationControllers(ControllerContext& context);
+  static std::unique_ptr<kube::Controller> ForReplicaSets(ControllerContext& context);
+  static std::unique_ptr<kube::Controller> ForReplicationControllers(ControllerContext& context);
 
  private:
   using Find = std::function<std::shared_ptr<const kube::ReplicaSet>(const kube::ObjectKey&)>;
@@ -23,8 +23,8 @@ class ReplicaSetController final : public Controller {
   ReplicaSetController(std::string name, ControllerContext& context, const kube::Resource& resource,
                        kube::Informer<T>& sets);
 
-  Plan Decide(const std::string& key) override;
-  void OnRefused(const std::string& key, const Write& write, const Status& status) override;
+  kube::Plan Decide(const std::string& key) override;
+  void OnRefused(const std::string& key, const kube::Write& write, const Status& status) override;
   void OnDone(const std::string& key) override { failures_.erase(key); }
 
   std::map<std::string, int> NeighboursOf(const kube::ReplicaSet& set);

@@ -20,18 +20,18 @@ PodList ActiveOf(const PodList& pods) {
   return active;
 }
 
-void MakePods(const ReplicaSetInput& input, size_t count, Random& random, Plan& plan) {
+void MakePods(const ReplicaSetInput& input, size_t count, Random& random, kube::Plan& plan) {
   const kube::ReplicaSet& set = input.set;
   for (size_t i = 0; i < std::min(count, kMostAtOnce); ++i) {
     kube::Json pod = PodFromTemplate(set.spec.pod_template, {input.resource, set.metadata});
     NameRandomly(pod, set.metadata.name + "-", random);
-    Write write = Create(kube::kPods, std::move(pod));
+    kube::Write write = Create(kube::kPods, std::move(pod));
     plan.Tell(input.resource, set.metadata, "SuccessfulCreate", "Created pod: " + write.key.name);
     plan.Add(std::move(write));
   }
 }
 
-void RemovePods(const ReplicaSetInput& input, PodList active, size_t count, Plan& plan) {
+void RemovePods(const ReplicaSetInput& input, PodList active, size_t count, kube::Plan& plan) {
   SortForDeletion(active, input.neighbours(), input.now);
   for (size_t i = 0; i < std::min(count, kMostAtOnce); ++i) {
     plan.Tell(input.resource, input.set.metadata, "SuccessfulDelete",
@@ -84,7 +84,7 @@ kube::ReplicaSetStatus StatusOf(const ReplicaSetInput& input, const PodList& act
 
 }  // namespace
 
-void PlanReplicaSet(const ReplicaSetInput& input, Random& random, Plan& plan) {
+void PlanReplicaSet(const ReplicaSetInput& input, Random& random, kube::Plan& plan) {
   const kube::ReplicaSet& set = input.set;
   PodList active = ActiveOf(input.pods);
   const auto wanted = static_cast<size_t>(std::max(set.spec.replicas.value_or(1), 0));

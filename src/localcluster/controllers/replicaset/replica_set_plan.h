@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "kube/controller/plan.h"
 #include "kube/objects/workloads.h"
 #include "kube/resource.h"
 #include "localcluster/controllers/common/pod_state.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -32,6 +32,6 @@ struct ReplicaSetInput {
 // Makes as many pods as are missing, removes as many as there are too many (those that
 // SortForDeletion puts first), and reports how many there are. At most 500 pods at a time. Pods
 // that have ended or are going do not count, and a set that is being deleted changes nothing.
-void PlanReplicaSet(const ReplicaSetInput& input, Random& random, Plan& plan);
+void PlanReplicaSet(const ReplicaSetInput& input, Random& random, kube::Plan& plan);
 
 }  // namespace koord::localcluster

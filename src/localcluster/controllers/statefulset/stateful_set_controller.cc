@@ -1,5 +1,7 @@
 #include "localcluster/controllers/statefulset/stateful_set_controller.h"
 
+#include <fmt/format.h>
+
 #include "kube/resources.h"
 #include "localcluster/controllers/common/ownership.h"
 #include "localcluster/controllers/statefulset/stateful_set_plan.h"
@@ -7,7 +9,7 @@
 namespace koord::localcluster {
 
 StatefulSetController::StatefulSetController(ControllerContext& context)
-    : Controller("statefulset-controller", context) {
+    : ClusterController("statefulset-controller", context) {
   Watch(informers().stateful_sets, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
@@ -20,9 +22,9 @@ StatefulSetController::StatefulSetController(ControllerContext& context)
   });
 }
 
-Plan StatefulSetController::Decide(const std::string& key) {
-  Plan plan;
-  const auto set = informers().stateful_sets.Get(ParseKey(key));
+kube::Plan StatefulSetController::Decide(const std::string& key) {
+  kube::Plan plan;
+  const auto set = informers().stateful_sets.Get(kube::ParseKey(key));
   if (set == nullptr) return plan;
   const Owner owner{kube::kStatefulSets, set->metadata};
   const PodList pods = ClaimAll(informers().pods, kube::kPods, owner, set->spec.selector, plan);
@@ -44,6 +46,15 @@ Plan StatefulSetController::Decide(const std::string& key) {
        .now = Now()},
       plan);
   return plan;
+}
+
+void StatefulSetController::OnRefused(const std::string& key, const kube::Write& write,
+                                      const Status& status) {
+  const auto object = informers().stateful_sets.Get(kube::ParseKey(key));
+  if (object == nullptr || write.verb != kube::Write::Verb::kCreate) return;
+  WarnNow(kube::kStatefulSets, object->metadata, "FailedCreate",
+          fmt::format("create {} {} in StatefulSet {} failed error: {}", write.resource.kind,
+                      write.key.name, object->metadata.name, Message(status)));
 }
 
 }  // namespace koord::localcluster

@@ -28,7 +28,7 @@ std::string_view RevisionOf(const kube::Pod& pod) {
 // One decision about one set.
 class SetPlanner {
  public:
-  SetPlanner(const StatefulSetInput& input, Plan& plan)
+  SetPlanner(const StatefulSetInput& input, kube::Plan& plan)
       : input_(input), set_(input.set), plan_(plan) {
     first_ = set_.spec.ordinals ? set_.spec.ordinals->start : 0;
     end_ = OrdinalAfter(std::max(set_.spec.replicas.value_or(1), 0));
@@ -95,7 +95,8 @@ class SetPlanner {
       plan_.Add(CreateUnlessThere(kube::kPersistentVolumeClaims, std::move(claim)));
     }
     const std::string& revision = RevisionDue(ordinal);
-    Write write = Create(kube::kPods, StatefulPod(set_, TemplateAt(revision), revision, ordinal));
+    kube::Write write =
+        Create(kube::kPods, StatefulPod(set_, TemplateAt(revision), revision, ordinal));
     plan_.Tell(kube::kStatefulSets, set_.metadata, "SuccessfulCreate",
                fmt::format("create Pod {} in StatefulSet {} successful", write.key.name,
                            set_.metadata.name));
@@ -156,14 +157,10 @@ class SetPlanner {
     const int32_t lowest = OrdinalAfter(std::max(Rolling().partition.value_or(0), 0));
     for (int32_t ordinal = end_ - 1; ordinal >= lowest && budget > 0; --ordinal) {
       const auto found = members_.find(ordinal);
-      if (found == members_.end()) {
-        --budget;
-      } else if (RevisionOf(*found->second) != update_.name) {
-        if (!kube::IsBeingDeleted(found->second->metadata)) Remove(*found->second);
-        --budget;
-      } else if (!IsHealthy(*found->second)) {
-        --budget;
-      }
+      const bool exists = found != members_.end();
+      const bool is_old = exists && RevisionOf(*found->second) != update_.name;
+      if (is_old && !kube::IsBeingDeleted(found->second->metadata)) Remove(*found->second);
+      if (!exists || is_old || !IsHealthy(*found->second)) --budget;
     }
   }
 
@@ -210,7 +207,7 @@ class SetPlanner {
 
   const StatefulSetInput& input_;
   const kube::StatefulSet& set_;
-  Plan& plan_;
+  kube::Plan& plan_;
   int32_t first_ = 0, end_ = 0;
   std::map<int32_t, PodPtr> members_, surplus_;
   RevisionChoice update_;
@@ -219,7 +216,7 @@ class SetPlanner {
 
 }  // namespace
 
-void PlanStatefulSet(const StatefulSetInput& input, Plan& plan) {
+void PlanStatefulSet(const StatefulSetInput& input, kube::Plan& plan) {
   SetPlanner(input, plan).Decide();
 }
 

@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "kube/controller/plan.h"
 #include "kube/objects/workloads.h"
 #include "localcluster/controllers/common/pod_state.h"
 #include "localcluster/controllers/common/revisions.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -28,7 +28,7 @@ struct StatefulSetInput {
 // them in the reverse order; Parallel does not wait. A new template reaches them from the highest
 // number down to the partition, one unavailable pod (or maxUnavailable) at a time. A pod that is
 // lost in the middle of that comes back with the template that its number is due.
-void PlanStatefulSet(const StatefulSetInput& input, Plan& plan);
+void PlanStatefulSet(const StatefulSetInput& input, kube::Plan& plan);
 
 // The number of a pod's name; none if it is not one of the set's.
 std::optional<int32_t> OrdinalOf(std::string_view set_name, std::string_view pod_name);

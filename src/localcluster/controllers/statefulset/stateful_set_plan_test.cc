@@ -6,9 +6,10 @@
 #include <limits>
 #include <set>
 
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 #include "kube/resources.h"
 #include "localcluster/controllers/statefulset/stateful_pod.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::stateful_set_plan_test {
 namespace {
@@ -17,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 kube::StatefulSet Db(int replicas = 3) {
-  kube::StatefulSet set = FromText<kube::StatefulSet>(R"({
+  kube::StatefulSet set = kube::FromText<kube::StatefulSet>(R"({
     "metadata": {"name": "db", "namespace": "default", "uid": "u1", "generation": 1},
     "spec": {"serviceName": "db-svc", "selector": {"matchLabels": {"app": "db"}},
              "template": {"metadata": {"labels": {"app": "db"}},
@@ -28,13 +29,13 @@ kube::StatefulSet Db(int replicas = 3) {
 }
 
 RevisionPtr RevisionOf(const kube::StatefulSet& set) {
-  Plan plan;
+  kube::Plan plan;
   ChooseRevision({.owner = {kube::kStatefulSets, set.metadata},
                   .pod_template = set.spec.pod_template,
                   .revisions = {},
                   .is_taken = [](const std::string&) { return false; }},
                  plan);
-  return Shared(*kube::Decode<kube::ControllerRevision>(plan.writes.at(0).body));
+  return SharedOf(*kube::Decode<kube::ControllerRevision>(plan.writes.at(0).body));
 }
 
 // A set as it is after its first rollout, its revision, and its pods.
@@ -46,36 +47,37 @@ struct World {
   }
 
   kube::Pod Member(int ordinal) const {
-    kube::Pod pod = ReadyPod("db-" + std::to_string(ordinal));
-    pod.metadata.labels["controller-revision-hash"] = revisions[0]->metadata.name;
+    kube::Pod pod = kube::ReadyPod("db-" + std::to_string(ordinal));
+    pod.metadata.labels.Mutable()["controller-revision-hash"] = revisions[0]->metadata.name;
     return pod;
   }
   void ChangeImage(const std::string& image) {
     set.spec.pod_template.at("spec").at("containers").at(0).as_object()["image"] = image;
     kube::ControllerRevision revision = *RevisionOf(set);
     revision.revision = 2;
-    revisions.push_back(Shared(revision));
+    revisions.push_back(SharedOf(revision));
     set.status.update_revision = revision.metadata.name;
     set.status.current_replicas = set.spec.replicas.value_or(1);
   }
   kube::Pod Updated(int ordinal) const {
     kube::Pod pod = Member(ordinal);
-    pod.metadata.labels["controller-revision-hash"] = revisions[1]->metadata.name;
+    pod.metadata.labels.Mutable()["controller-revision-hash"] = revisions[1]->metadata.name;
     return pod;
   }
   // Creations and deletions only.
-  std::vector<std::string> Acts(const std::vector<kube::Pod>& pods, Plan* into = nullptr) const {
+  std::vector<std::string> Acts(const std::vector<kube::Pod>& pods,
+                                kube::Plan* into = nullptr) const {
     PodList list;
-    for (const kube::Pod& pod : pods) list.push_back(Shared(pod));
-    Plan plan;
+    for (const kube::Pod& pod : pods) list.push_back(SharedOf(pod));
+    kube::Plan plan;
     PlanStatefulSet({.set = set,
                      .pods = list,
                      .revisions = revisions,
                      .revision_is_taken = [](const std::string&) { return false; },
                      .has_claim = [&](const std::string& name) { return claims.contains(name); },
-                     .now = kTestNow},
+                     .now = kube::kTestNow},
                     plan);
-    std::vector<std::string> acts = Summary(plan);
+    std::vector<std::string> acts = StepsOf(plan);
     std::erase_if(acts, [](const std::string& act) { return act.starts_with("patch"); });
     if (into != nullptr) *into = std::move(plan);
     return acts;
@@ -175,7 +177,7 @@ TEST(StatefulSetPlan, ThePartitionKeepsLowerNumbersBack) {
   EXPECT_THAT(w.Acts({w.Member(0), w.Member(1), w.Updated(2)}), IsEmpty());
 
   // A lost pod below the partition comes back as it was.
-  Plan plan;
+  kube::Plan plan;
   w.Acts({w.Member(0), w.Updated(2)}, &plan);
   const kube::Json pod = BodyOf(plan, "create pods default/db-1");
   EXPECT_EQ(kube::FindString(pod, {"metadata", "labels", "controller-revision-hash"}),
@@ -199,7 +201,7 @@ TEST(StatefulSetPlan, OnDeleteLeavesPodsAlone) {
   w.ChangeImage("db:2");
   w.set.spec.update_strategy.type = "OnDelete";
   EXPECT_THAT(w.Acts({w.Member(0)}), IsEmpty());
-  Plan plan;
+  kube::Plan plan;
   w.Acts({}, &plan);
   EXPECT_EQ(kube::FindString(BodyOf(plan, "create pods default/db-0"),
                              {"metadata", "labels", "controller-revision-hash"}),
@@ -209,7 +211,7 @@ TEST(StatefulSetPlan, OnDeleteLeavesPodsAlone) {
 TEST(StatefulSetPlan, AFinishedUpdateBecomesCurrent) {
   World w(Db(2));
   w.ChangeImage("db:2");
-  Plan plan;
+  kube::Plan plan;
   w.Acts({w.Member(0), w.Updated(1)}, &plan);
   kube::Json status = BodyOf(plan, "patch statefulsets/status default/db").at("status");
   EXPECT_EQ(kube::FindInt(status, {"updatedReplicas"}), 1);
@@ -222,10 +224,10 @@ TEST(StatefulSetPlan, AFinishedUpdateBecomesCurrent) {
 
 TEST(StatefulPod, HasANameAnAddressAndItsOwnVolumes) {
   kube::StatefulSet set = Db();
-  set.spec.volume_claim_templates = {ParseTestJson(
+  set.spec.volume_claim_templates = {kube::ParseTestJson(
       R"({"metadata":{"name":"data"},"spec":{"resources":{"requests":{"storage":"1Gi"}}}})")};
   set.spec.pod_template.at("spec").as_object()["volumes"] =
-      ParseTestJson(R"([{"name":"data","emptyDir":{}},{"name":"tmp","emptyDir":{}}])");
+      kube::ParseTestJson(R"([{"name":"data","emptyDir":{}},{"name":"tmp","emptyDir":{}}])");
   const kube::Json pod = StatefulPod(set, set.spec.pod_template, "db-abc", 2);
   EXPECT_EQ(kube::FindString(pod, {"metadata", "name"}), "db-2");
   EXPECT_EQ(kube::FindString(pod, {"metadata", "labels", "statefulset.kubernetes.io/pod-name"}),
@@ -233,7 +235,7 @@ TEST(StatefulPod, HasANameAnAddressAndItsOwnVolumes) {
   EXPECT_EQ(kube::FindString(pod, {"metadata", "labels", "apps.kubernetes.io/pod-index"}), "2");
   EXPECT_EQ(kube::FindString(pod, {"spec", "hostname"}), "db-2");
   EXPECT_EQ(kube::FindString(pod, {"spec", "subdomain"}), "db-svc");
-  EXPECT_TRUE(kube::Equal(pod.at("spec").at("volumes"), ParseTestJson(R"([
+  EXPECT_TRUE(kube::Equal(pod.at("spec").at("volumes"), kube::ParseTestJson(R"([
       {"name":"data","persistentVolumeClaim":{"claimName":"data-db-2"}},
       {"name":"tmp","emptyDir":{}}])")));
   const std::vector<kube::Json> claims = ClaimsOf(set, 2);

@@ -58,7 +58,7 @@ Json NewVolume(const PersistentVolumeClaim& claim, const kube::StorageClass& sto
 
 class ClaimPlanner {
  public:
-  ClaimPlanner(const ClaimInput& input, Plan& plan)
+  ClaimPlanner(const ClaimInput& input, kube::Plan& plan)
       : input_(input), claim_(input.claim), plan_(plan) {}
 
   void Run() {
@@ -242,11 +242,11 @@ class ClaimPlanner {
 
   const ClaimInput& input_;
   const PersistentVolumeClaim& claim_;
-  Plan& plan_;
+  kube::Plan& plan_;
 };
 
 }  // namespace
 
-void PlanClaim(const ClaimInput& input, Plan& plan) { ClaimPlanner(input, plan).Run(); }
+void PlanClaim(const ClaimInput& input, kube::Plan& plan) { ClaimPlanner(input, plan).Run(); }
 
 }  // namespace koord::localcluster

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "kube/controller/plan.h"
 #include "kube/objects/storage.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -32,6 +32,6 @@ struct ClaimInput {
 // volume refers to the claim, the claim to the volume, the claim's status says so. The first step
 // is where two claims compete: it fails if the volume has changed meanwhile. A claim that was bound
 // and whose volume has vanished is lost.
-void PlanClaim(const ClaimInput& input, Plan& plan);
+void PlanClaim(const ClaimInput& input, kube::Plan& plan);
 
 }  // namespace koord::localcluster

@@ -4,8 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 #include "kube/yaml.h"
-#include "localcluster/shared/test_objects.h"
 
 namespace koord::localcluster::claim_plan_test {
 namespace {
@@ -17,7 +18,7 @@ template <class T>
 T FromYaml(std::string_view text) {
   const auto json = kube::ParseYaml(text);
   EXPECT_TRUE(json.ok()) << Message(json.status()) << " in " << text;
-  return FromText<T>(kube::Serialize(*json));
+  return kube::FromText<T>(kube::Serialize(*json));
 }
 
 kube::PersistentVolumeClaim Claim(std::string_view spec, std::string_view annotations = "",
@@ -31,7 +32,7 @@ kube::PersistentVolumeClaim Claim(std::string_view spec, std::string_view annota
 
 VolumePtr Volume(std::string_view name, std::string_view size, std::string_view spec,
                  std::string_view labels = "", std::string_view access = "ReadWriteOnce") {
-  return Shared(FromYaml<kube::PersistentVolume>(
+  return SharedOf(FromYaml<kube::PersistentVolume>(
       fmt::format("{{metadata: {{name: {}, uid: uid-{}, resourceVersion: '3', labels: {{{}}}}}, "
                   "spec: {{accessModes: [{}], capacity: {{storage: {}}}, {}}}, "
                   "status: {{phase: Available}}}}",
@@ -39,14 +40,14 @@ VolumePtr Volume(std::string_view name, std::string_view size, std::string_view 
 }
 
 StorageClassPtr Class(std::string_view name, std::string_view provisioner, std::string_view mode) {
-  return Shared(FromYaml<kube::StorageClass>(
+  return SharedOf(FromYaml<kube::StorageClass>(
       fmt::format("{{metadata: {{name: {}}}, provisioner: {}, reclaimPolicy: Delete, "
                   "volumeBindingMode: {}}}",
                   name, provisioner, mode)));
 }
 
-Plan PlanOf(const ClaimInput& input) {
-  Plan plan;
+kube::Plan PlanOf(const ClaimInput& input) {
+  kube::Plan plan;
   PlanClaim(input, plan);
   return plan;
 }
@@ -60,8 +61,9 @@ constexpr std::string_view kOnNode = "volume.kubernetes.io/selected-node: n1";
 TEST(ClaimPlan, BindingGoesInSteps) {
   auto claim = Claim("storageClassName: local");
   auto volume = *Volume("pv", "20Gi", "storageClassName: local");
-  Plan plan = PlanOf({.claim = claim, .unclaimed = {Shared(volume)}, .storage_class = kLocal});
-  ASSERT_THAT(Summary(plan), ElementsAre("patch persistentvolumes pv"));
+  kube::Plan plan =
+      PlanOf({.claim = claim, .unclaimed = {SharedOf(volume)}, .storage_class = kLocal});
+  ASSERT_THAT(StepsOf(plan), ElementsAre("patch persistentvolumes pv"));
   EXPECT_EQ(kube::Serialize(plan.writes[0].body),
             R"({"spec":{"claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim",)"
             R"("namespace":"default","name":"data","uid":"u1","resourceVersion":"7"}},)"
@@ -70,23 +72,23 @@ TEST(ClaimPlan, BindingGoesInSteps) {
       << "pinned: another claim may want it as well";
 
   volume.spec.claim_ref = {{.ns = "default", .name = "data", .uid = "u1"}};
-  plan = PlanOf({.claim = claim, .reserved = {Shared(volume)}, .storage_class = kLocal});
-  ASSERT_THAT(Summary(plan), ElementsAre("patch persistentvolumeclaims default/data"));
+  plan = PlanOf({.claim = claim, .reserved = {SharedOf(volume)}, .storage_class = kLocal});
+  ASSERT_THAT(StepsOf(plan), ElementsAre("patch persistentvolumeclaims default/data"));
   EXPECT_EQ(kube::Serialize(plan.writes[0].body),
             R"({"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":"yes",)"
             R"("pv.kubernetes.io/bound-by-controller":"yes"},"resourceVersion":"7","uid":"u1"},)"
             R"("spec":{"volumeName":"pv"}})");
 
   claim = Claim("storageClassName: local, volumeName: pv", kBound);
-  plan = PlanOf({.claim = claim, .named = Shared(volume), .storage_class = kLocal});
-  ASSERT_THAT(Summary(plan), ElementsAre("patch persistentvolumeclaims/status default/data"));
+  plan = PlanOf({.claim = claim, .named = SharedOf(volume), .storage_class = kLocal});
+  ASSERT_THAT(StepsOf(plan), ElementsAre("patch persistentvolumeclaims/status default/data"));
   EXPECT_EQ(kube::Serialize(*kube::Find(plan.writes[0].body, {"status"})),
             R"({"phase":"Bound","accessModes":["ReadWriteOnce"],"capacity":{"storage":"20Gi"}})");
 
   claim = Claim("storageClassName: local, volumeName: pv", kBound,
                 "phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 20Gi}");
-  plan = PlanOf({.claim = claim, .named = Shared(volume), .storage_class = kLocal});
-  EXPECT_THAT(Summary(plan), IsEmpty());
+  plan = PlanOf({.claim = claim, .named = SharedOf(volume), .storage_class = kLocal});
+  EXPECT_THAT(StepsOf(plan), IsEmpty());
   EXPECT_THAT(Messages(plan), IsEmpty());
 }
 
@@ -119,7 +121,8 @@ TEST(ClaimPlan, TakesWhatFits) {
   };
   for (const Case& test : cases) {
     const auto claim = Claim(test.claim);
-    const Plan plan = PlanOf({.claim = claim, .unclaimed = {test.volume}, .storage_class = kLocal});
+    const kube::Plan plan =
+        PlanOf({.claim = claim, .unclaimed = {test.volume}, .storage_class = kLocal});
     EXPECT_EQ(plan.writes.size(), test.fits ? 1u : 0u) << test.name;
   }
 }
@@ -129,21 +132,21 @@ TEST(ClaimPlan, VolumesInUseOrOnTheirWayOutAreLeftAlone) {
   kube::PersistentVolume released = *Volume("pv", "10Gi", "storageClassName: local");
   released.status.phase = "Released";
   kube::PersistentVolume dying = *Volume("pv", "10Gi", "storageClassName: local");
-  dying.metadata.deletion_timestamp = kTestNow;
+  dying.metadata.deletion_timestamp = kube::kTestNow;
   const VolumePtr earlier =
       Volume("pv", "10Gi",
              "storageClassName: local, claimRef: {namespace: default, name: data, uid: earlier}");
-  const Plan plan = PlanOf({.claim = claim,
-                            .reserved = {earlier},
-                            .unclaimed = {Shared(released), Shared(dying)},
-                            .storage_class = kLocal});
-  EXPECT_THAT(Summary(plan), IsEmpty());
+  const kube::Plan plan = PlanOf({.claim = claim,
+                                  .reserved = {earlier},
+                                  .unclaimed = {SharedOf(released), SharedOf(dying)},
+                                  .storage_class = kLocal});
+  EXPECT_THAT(StepsOf(plan), IsEmpty());
 }
 
 TEST(ClaimPlan, PrefersTheClosest) {
   const auto claim = Claim("storageClassName: local");
   const auto best = [&](VolumeList volumes) {
-    return Summary(
+    return StepsOf(
         PlanOf({.claim = claim, .unclaimed = std::move(volumes), .storage_class = kLocal}));
   };
   const auto volume = [](std::string_view name, std::string_view size,
@@ -162,11 +165,11 @@ TEST(ClaimPlan, ReservedVolumesComeFirstEvenIfAPodIsAwaited) {
   const auto claim = Claim("storageClassName: later");
   const VolumePtr reserved =
       Volume("mine", "50Gi", "storageClassName: later, claimRef: {namespace: default, name: data}");
-  const Plan plan = PlanOf({.claim = claim,
-                            .reserved = {reserved},
-                            .unclaimed = {Volume("any", "10Gi", "storageClassName: later")},
-                            .storage_class = kLater});
-  ASSERT_THAT(Summary(plan), ElementsAre("patch persistentvolumes mine"));
+  const kube::Plan plan = PlanOf({.claim = claim,
+                                  .reserved = {reserved},
+                                  .unclaimed = {Volume("any", "10Gi", "storageClassName: later")},
+                                  .storage_class = kLater});
+  ASSERT_THAT(StepsOf(plan), ElementsAre("patch persistentvolumes mine"));
   EXPECT_EQ(kube::FindString(plan.writes[0].body, {"spec", "claimRef", "uid"}), "u1");
   EXPECT_EQ(kube::Find(plan.writes[0].body, {"metadata", "annotations"}), nullptr)
       << "a person has chosen it";
@@ -180,31 +183,31 @@ TEST(ClaimPlan, AVolumeThatIsAskedForByName) {
                    .unclaimed = {Volume("other", "10Gi", "storageClassName: local")},
                    .storage_class = kLocal});
   };
-  EXPECT_THAT(Summary(with(nullptr)), IsEmpty()) << "it may come";
-  EXPECT_THAT(Summary(with(Volume("pv", "10Gi", "storageClassName: local"))),
+  EXPECT_THAT(StepsOf(with(nullptr)), IsEmpty()) << "it may come";
+  EXPECT_THAT(StepsOf(with(Volume("pv", "10Gi", "storageClassName: local"))),
               ElementsAre("patch persistentvolumes pv"));
-  const Plan small = with(Volume("pv", "1Gi", "storageClassName: local"));
-  EXPECT_THAT(Summary(small), IsEmpty());
+  const kube::Plan small = with(Volume("pv", "1Gi", "storageClassName: local"));
+  EXPECT_THAT(StepsOf(small), IsEmpty());
   EXPECT_THAT(Messages(small),
               ElementsAre("VolumeMismatch: Cannot bind to requested volume \"pv\": requested PV is "
                           "too small"));
-  const Plan taken = with(Volume(
+  const kube::Plan taken = with(Volume(
       "pv", "10Gi", "storageClassName: local, claimRef: {namespace: default, name: x, uid: x}"));
-  EXPECT_THAT(Summary(taken), IsEmpty());
+  EXPECT_THAT(StepsOf(taken), IsEmpty());
   EXPECT_THAT(Messages(taken),
               ElementsAre("FailedBinding: volume \"pv\" already bound to a different claim."));
-  const Plan own =
+  const kube::Plan own =
       with(Volume("pv", "10Gi",
                   "storageClassName: local, claimRef: {namespace: default, name: data, uid: u1}"));
-  ASSERT_THAT(Summary(own), ElementsAre("patch persistentvolumeclaims default/data"));
+  ASSERT_THAT(StepsOf(own), ElementsAre("patch persistentvolumeclaims default/data"));
   EXPECT_EQ(kube::Serialize(*kube::Find(own.writes[0].body, {"metadata", "annotations"})),
             R"({"pv.kubernetes.io/bind-completed":"yes"})");
 }
 
 TEST(ClaimPlan, ClassesMakeVolumes) {
   const auto claim = Claim("storageClassName: now, volumeMode: Block");
-  const Plan plan = PlanOf({.claim = claim, .storage_class = kNow});
-  ASSERT_THAT(Summary(plan), ElementsAre("patch persistentvolumeclaims default/data",
+  const kube::Plan plan = PlanOf({.claim = claim, .storage_class = kNow});
+  ASSERT_THAT(StepsOf(plan), ElementsAre("patch persistentvolumeclaims default/data",
                                          "create persistentvolumes pvc-u1"));
   EXPECT_EQ(kube::Serialize(*kube::Find(plan.writes[0].body, {"metadata", "annotations"})),
             R"({"volume.kubernetes.io/storage-provisioner":"disk.example.com",)"
@@ -226,20 +229,20 @@ TEST(ClaimPlan, ClassesMakeVolumes) {
 TEST(ClaimPlan, WaitsForThePodsNode) {
   const auto waiting = Claim("storageClassName: later");
   const VolumePtr free = Volume("any", "10Gi", "storageClassName: later");
-  const Plan plan = PlanOf({.claim = waiting, .unclaimed = {free}, .storage_class = kLater});
-  EXPECT_THAT(Summary(plan), IsEmpty()) << "the scheduler chooses among what there is";
+  const kube::Plan plan = PlanOf({.claim = waiting, .unclaimed = {free}, .storage_class = kLater});
+  EXPECT_THAT(StepsOf(plan), IsEmpty()) << "the scheduler chooses among what there is";
   EXPECT_THAT(Messages(plan), ElementsAre("WaitForFirstConsumer: waiting for first consumer to be "
                                           "created before binding"));
   const auto chosen = Claim("storageClassName: later", kOnNode);
   EXPECT_THAT(
-      Summary(PlanOf({.claim = chosen, .unclaimed = {free}, .storage_class = kLater})),
+      StepsOf(PlanOf({.claim = chosen, .unclaimed = {free}, .storage_class = kLater})),
       ElementsAre("patch persistentvolumeclaims default/data", "create persistentvolumes pvc-u1"));
 }
 
 TEST(ClaimPlan, SaysWhyNothingCanBeMade) {
   const auto why = [](const kube::PersistentVolumeClaim& claim, StorageClassPtr storage_class) {
-    const Plan plan = PlanOf({.claim = claim, .storage_class = std::move(storage_class)});
-    EXPECT_THAT(Summary(plan), IsEmpty());
+    const kube::Plan plan = PlanOf({.claim = claim, .storage_class = std::move(storage_class)});
+    EXPECT_THAT(StepsOf(plan), IsEmpty());
     return Messages(plan);
   };
   EXPECT_THAT(why(Claim("storageClassName: ''"), nullptr),
@@ -257,41 +260,41 @@ TEST(ClaimPlan, SaysWhyNothingCanBeMade) {
 
 TEST(ClaimPlan, TheDefaultClassMayComeLater) {
   const auto open = Claim("");
-  const Plan plan = PlanOf({.claim = open, .default_class = "standard"});
-  ASSERT_THAT(Summary(plan), ElementsAre("patch persistentvolumeclaims default/data"));
+  const kube::Plan plan = PlanOf({.claim = open, .default_class = "standard"});
+  ASSERT_THAT(StepsOf(plan), ElementsAre("patch persistentvolumeclaims default/data"));
   EXPECT_EQ(kube::FindString(plan.writes[0].body, {"spec", "storageClassName"}), "standard");
   const auto none = Claim("storageClassName: ''");
-  EXPECT_THAT(Summary(PlanOf({.claim = none, .default_class = "standard"})), IsEmpty());
+  EXPECT_THAT(StepsOf(PlanOf({.claim = none, .default_class = "standard"})), IsEmpty());
 }
 
 TEST(ClaimPlan, ClaimsThatAreBeingDeletedGetNothing) {
   auto claim = Claim("storageClassName: now");
-  claim.metadata.deletion_timestamp = kTestNow;
-  EXPECT_THAT(Summary(PlanOf({.claim = claim, .storage_class = kNow})), IsEmpty());
+  claim.metadata.deletion_timestamp = kube::kTestNow;
+  EXPECT_THAT(StepsOf(PlanOf({.claim = claim, .storage_class = kNow})), IsEmpty());
 }
 
 TEST(ClaimPlan, ClaimsWhoseVolumeVanishedAreLost) {
   constexpr std::string_view kStatus =
       "phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 20Gi}";
   const auto claim = Claim("storageClassName: local, volumeName: pv", kBound, kStatus);
-  const Plan plan = PlanOf({.claim = claim, .storage_class = kLocal});
-  ASSERT_THAT(Summary(plan), ElementsAre("patch persistentvolumeclaims/status default/data"));
+  const kube::Plan plan = PlanOf({.claim = claim, .storage_class = kLocal});
+  ASSERT_THAT(StepsOf(plan), ElementsAre("patch persistentvolumeclaims/status default/data"));
   EXPECT_EQ(kube::Serialize(*kube::Find(plan.writes[0].body, {"status"})),
-            R"({"phase":"Lost","accessModes":null,"capacity":null})");
+            R"({"accessModes":null,"capacity":null,"phase":"Lost"})");
   EXPECT_THAT(Messages(plan), ElementsAre("ClaimLost: Bound claim has lost its PersistentVolume. "
                                           "Data on the volume is lost!"));
   const auto lost = Claim("storageClassName: local, volumeName: pv", kBound, "phase: Lost");
   EXPECT_THAT(Messages(PlanOf({.claim = lost, .storage_class = kLocal})), IsEmpty());
-  const Plan stolen =
+  const kube::Plan stolen =
       PlanOf({.claim = claim,
               .named = Volume("pv", "20Gi", "claimRef: {namespace: default, name: x, uid: x}"),
               .storage_class = kLocal});
   EXPECT_THAT(Messages(stolen), ElementsAre("ClaimMisbound: Two claims are bound to the same "
                                             "volume, this one is bound incorrectly"));
-  const Plan back = PlanOf({.claim = lost,
-                            .named = Volume("pv", "20Gi", "storageClassName: local"),
-                            .storage_class = kLocal});
-  EXPECT_THAT(Summary(back), ElementsAre("patch persistentvolumes pv"));
+  const kube::Plan back = PlanOf({.claim = lost,
+                                  .named = Volume("pv", "20Gi", "storageClassName: local"),
+                                  .storage_class = kLocal});
+  EXPECT_THAT(StepsOf(back), ElementsAre("patch persistentvolumes pv"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr Duration kAskAgain = 1s;
 }  // namespace
 
 VolumeController::VolumeController(ControllerContext& context)
-    : Controller("persistentvolume-controller", context) {
+    : ClusterController("persistentvolume-controller", context) {
   Watch(informers().volumes, [this](const auto& before, const auto& after) {
     Enqueue(KeyText((after ? after : before)->metadata));
   });
@@ -23,13 +23,14 @@ VolumeController::VolumeController(ControllerContext& context)
 }
 
 void VolumeController::OnClaim(const kube::PersistentVolumeClaim& claim) {
-  const auto held = informers().volumes.ByIndex(SharedInformers::kByClaim, KeyText(claim.metadata));
+  const auto held =
+      informers().volumes.ByIndex(ClusterInformers::kByClaim, KeyText(claim.metadata));
   for (const auto& volume : held) Enqueue(KeyText(volume->metadata));
 }
 
-Plan VolumeController::Decide(const std::string& key) {
-  Plan plan;
-  const auto volume = informers().volumes.Get(ParseKey(key));
+kube::Plan VolumeController::Decide(const std::string& key) {
+  kube::Plan plan;
+  const auto volume = informers().volumes.Get(kube::ParseKey(key));
   if (volume == nullptr) {
     gone_.erase(key);
     return plan;

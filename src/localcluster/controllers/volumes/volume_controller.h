@@ -5,7 +5,7 @@
 
 #include "base/scope.h"
 #include "kube/objects/storage.h"
-#include "localcluster/shared/controller.h"
+#include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
 
@@ -13,12 +13,12 @@ namespace koord::localcluster {
 //
 // A volume may refer to a claim that this controller has not been shown yet. Since a volume that is
 // deleted by mistake does not come back, the API server is asked before a claim counts as gone.
-class VolumeController final : public Controller {
+class VolumeController final : public ClusterController {
  public:
   explicit VolumeController(ControllerContext& context);
 
  private:
-  Plan Decide(const std::string& key) override;
+  kube::Plan Decide(const std::string& key) override;
   void OnClaim(const kube::PersistentVolumeClaim& claim);
   void FindOut(const std::string& key, const kube::ObjectReference& claim);
 

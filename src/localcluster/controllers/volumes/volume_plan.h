@@ -1,8 +1,8 @@
 #pragma once
 #include <memory>
 
+#include "kube/controller/plan.h"
 #include "kube/objects/storage.h"
-#include "localcluster/shared/plan.h"
 
 namespace koord::localcluster {
 
@@ -20,7 +20,7 @@ struct VolumeInput {
 // claim is gone Released. What happens to a released one is its reclaim policy: it is deleted, made
 // available again (Recycle), or kept as it is. A volume whose claim has taken another one is free
 // again, or deleted if it was made for that claim.
-void PlanVolume(const VolumeInput& input, Plan& plan);
+void PlanVolume(const VolumeInput& input, kube::Plan& plan);
 
 // Whether it must be found out if the claim still exists before anything can be decided.
 bool NeedsToKnowTheClaim(const VolumeInput& input);

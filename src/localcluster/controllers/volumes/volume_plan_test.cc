@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "localcluster/shared/test_objects.h"
+#include "kube/controller/plan_testing.h"
+#include "kube/objects/objects_testing.h"
 
 namespace koord::localcluster::volume_plan_test {
 namespace {
@@ -30,16 +31,16 @@ ClaimPtr Claim(std::string uid, std::string volume) {
   claim.metadata.name = "data";
   claim.metadata.uid = std::move(uid);
   claim.spec.volume_name = std::move(volume);
-  return Shared(claim);
+  return SharedOf(claim);
 }
 
-Plan PlanOf(const VolumeInput& input) {
-  Plan plan;
+kube::Plan PlanOf(const VolumeInput& input) {
+  kube::Plan plan;
   PlanVolume(input, plan);
   return plan;
 }
 
-std::string_view PhaseIn(const Plan& plan) {
+std::string_view PhaseIn(const kube::Plan& plan) {
   return plan.writes.empty() ? "" : kube::FindString(plan.writes[0].body, {"status", "phase"});
 }
 
@@ -49,20 +50,20 @@ TEST(VolumePlan, PhaseFollowsTheClaim) {
   fresh.spec.claim_ref.reset();
   EXPECT_EQ(PhaseIn(PlanOf({.volume = fresh})), "Available");
   const kube::PersistentVolume held = Volume("Available", "u1");
-  EXPECT_THAT(Summary(PlanOf({.volume = held, .claim = Claim("u1", "")})), IsEmpty())
+  EXPECT_THAT(StepsOf(PlanOf({.volume = held, .claim = Claim("u1", "")})), IsEmpty())
       << "the claim has not accepted it yet";
   EXPECT_EQ(PhaseIn(PlanOf({.volume = held, .claim = Claim("u1", "pv")})), "Bound");
   const kube::PersistentVolume bound = Volume("Bound", "u1");
-  EXPECT_THAT(Summary(PlanOf({.volume = bound, .claim = Claim("u1", "pv")})), IsEmpty());
+  EXPECT_THAT(StepsOf(PlanOf({.volume = bound, .claim = Claim("u1", "pv")})), IsEmpty());
 }
 
 TEST(VolumePlan, AClaimThatIsNotKnownMayStillExist) {
   const kube::PersistentVolume volume = Volume("Bound", "u1", "Delete");
   for (const ClaimPtr& claim : {ClaimPtr(), Claim("u2", "")}) {
     EXPECT_TRUE(NeedsToKnowTheClaim({.volume = volume, .claim = claim}));
-    EXPECT_THAT(Summary(PlanOf({.volume = volume, .claim = claim})), IsEmpty());
+    EXPECT_THAT(StepsOf(PlanOf({.volume = volume, .claim = claim})), IsEmpty());
     EXPECT_FALSE(NeedsToKnowTheClaim({.volume = volume, .claim = claim, .claim_gone = true}));
-    EXPECT_THAT(Summary(PlanOf({.volume = volume, .claim = claim, .claim_gone = true})),
+    EXPECT_THAT(StepsOf(PlanOf({.volume = volume, .claim = claim, .claim_gone = true})),
                 ElementsAre(kSetPhase, "delete persistentvolumes pv"));
   }
 }
@@ -73,18 +74,18 @@ TEST(VolumePlan, ReleasedVolumesAreReclaimed) {
     return PlanOf({.volume = volume, .claim_gone = true});
   };
   EXPECT_EQ(PhaseIn(released("Bound", "Retain")), "Released");
-  EXPECT_THAT(Summary(released("Released", "Retain")), IsEmpty());
-  EXPECT_THAT(Summary(released("Bound", "Delete")),
+  EXPECT_THAT(StepsOf(released("Released", "Retain")), IsEmpty());
+  EXPECT_THAT(StepsOf(released("Bound", "Delete")),
               ElementsAre(kSetPhase, "delete persistentvolumes pv"));
   EXPECT_EQ(released("Released", "Delete").writes.at(0).options.uid, "uid-pv");
-  EXPECT_THAT(Summary(released("Bound", "Recycle")), ElementsAre(kSetPhase));
-  EXPECT_THAT(Summary(released("Released", "Recycle")), ElementsAre("patch persistentvolumes pv"));
+  EXPECT_THAT(StepsOf(released("Bound", "Recycle")), ElementsAre(kSetPhase));
+  EXPECT_THAT(StepsOf(released("Released", "Recycle")), ElementsAre("patch persistentvolumes pv"));
 }
 
 TEST(VolumePlan, VolumesThatTheClaimDidNotTakeAreFree) {
   kube::PersistentVolume volume = Volume("Available", "u1");
   const ClaimPtr elsewhere = Claim("u1", "another");
-  Plan plan = PlanOf({.volume = volume, .claim = elsewhere});
+  kube::Plan plan = PlanOf({.volume = volume, .claim = elsewhere});
   EXPECT_EQ(kube::Serialize(*kube::Find(plan.writes.at(0).body, {"spec"})),
             R"({"claimRef":{"uid":null,"resourceVersion":null}})")
       << "a person has reserved it for this name";
@@ -94,7 +95,7 @@ TEST(VolumePlan, VolumesThatTheClaimDidNotTakeAreFree) {
   volume.metadata.annotations["pv.kubernetes.io/provisioned-by"] = "disk";
   volume.spec.reclaim_policy = "Delete";
   plan = PlanOf({.volume = volume, .claim = elsewhere});
-  EXPECT_THAT(Summary(plan), ElementsAre("delete persistentvolumes pv"));
+  EXPECT_THAT(StepsOf(plan), ElementsAre("delete persistentvolumes pv"));
 }
 
 }  // namespace

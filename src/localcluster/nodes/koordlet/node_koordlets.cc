@@ -5,9 +5,9 @@
 
 #include "api/resources.h"
 #include "base/log.h"
-#include "koordlet/app/koordlet.h"
-#include "koordlet/qos/evictor/api_evictor.h"
-#include "koordlet/qos/evictor/eviction_record.h"
+#include "koordlet/agent/koordlet.h"
+#include "koordlet/qos/eviction/api_evictor.h"
+#include "koordlet/qos/eviction/eviction_record.h"
 #include "localcluster/nodes/koordlet/simulated_host.h"
 #include "localcluster/nodes/node_objects.h"
 
@@ -19,13 +19,15 @@ using koordlet::KoordletOptions;
 
 // What changes together is looked at together.
 constexpr Duration kSettle = std::chrono::milliseconds(200);
-// So long the first look at a node may wait.
-constexpr Duration kSpread = NodeKoordlets::kInterval;
+// Looks at nodes are spread over the interval in steps: what is due together costs one awakening.
+constexpr Duration kSpreadStep = std::chrono::seconds(1);
 constexpr char kGates[] = "BECPUEvict=true,BEMemoryEvict=true,CgroupReconcile=true";
 
 KoordletOptions OptionsOf(const std::string& node, uint64_t seed) {
   constexpr Duration kInterval = NodeKoordlets::kInterval;
   constexpr Duration kSeldom = std::chrono::hours(1);
+  // As long as the longest window over which nodes report percentiles, unless users ask for more.
+  constexpr Duration kResolution = std::chrono::minutes(30);
   KoordletOptions options;
   options.node_name = node;
   options.seed = seed;
@@ -40,6 +42,7 @@ KoordletOptions OptionsOf(const std::string& node, uint64_t seed) {
   options.collectors.system_outdated = 3 * kInterval;
   options.collectors.cpu_info_interval = kSeldom;
   options.collectors.storage_interval = kSeldom;
+  options.metrics.node_resolution = kResolution;
   options.qos.cpu_suppress_interval = kInterval;
   options.qos.cpu_evict_interval = kInterval;
   options.qos.memory_evict_interval = kInterval;
@@ -74,8 +77,9 @@ bool IsLeftToOthers(const kube::Node& node) {
 // One node's machine and its agent.
 class NodeKoordlets::Running {
  public:
-  Running(kube::Client& client, kube::EventRecorder& events, const kube::Node& node, uint64_t seed)
-      : host_(client.loop().clock(), ShapeOf(node), SeedOf(node.metadata.name, seed)),
+  Running(kube::Client& client, kube::EventRecorder& events, const kube::Node& node,
+          const koordlet::MemoryMachine& model, uint64_t seed)
+      : host_(client.loop().clock(), model, SeedOf(node.metadata.name, seed)),
         evictions_(client.loop(), registry_, nullptr, node.metadata.name),
         evictor_(client, events, evictions_),
         koordlet_(client.loop(), host_.host(), client,
@@ -99,16 +103,17 @@ class NodeKoordlets::Running {
   Koordlet koordlet_;
 };
 
-NodeKoordlets::NodeKoordlets(kube::Client& client, SharedInformers& informers, LoadModels load,
-                             uint64_t seed)
+NodeKoordlets::NodeKoordlets(kube::Client& client, ClusterInformers& informers,
+                             kube::InformerSet* lender, LoadModels load, uint64_t seed)
     : client_(client),
       informers_(informers),
       load_(std::move(load)),
       seed_(seed),
       random_(seed),
-      slos_(client, api::kNodeSlos, {.seed = seed}),
-      metrics_(client, api::kNodeMetrics, {.seed = seed}),
-      topologies_(client, api::kNodeResourceTopologies, {.seed = seed}),
+      of_koordlets_(client, {.seed = seed, .lender = lender}),
+      slos_(of_koordlets_.Use<api::NodeSlo>(api::kNodeSlos)),
+      metrics_(of_koordlets_.Use<api::NodeMetric>(api::kNodeMetrics)),
+      topologies_(of_koordlets_.Use<api::NodeResourceTopology>(api::kNodeResourceTopologies)),
       events_(
           kube::MakeCoreEventRecorder(client, {.component = "koordlet-qosManager", .seed = seed})),
       changed_(client.loop(), [this](const std::string& node, const auto& done) {
@@ -125,8 +130,9 @@ void NodeKoordlets::Start() {
     }
   }));
   metrics_.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
-    const std::string& name = (after != nullptr ? after : before)->metadata.name;
-    if (Running* running = Find(name)) running->koordlet().OnNodeMetric(MetricOf(name));
+    if (Running* running = Find((after != nullptr ? after : before)->metadata.name)) {
+      running->koordlet().OnNodeMetric(after);
+    }
   }));
   topologies_.AddHandler(scope_.Wrap([this](const auto& before, const auto& after) {
     if (Running* running = Find((after != nullptr ? after : before)->metadata.name)) {
@@ -145,14 +151,14 @@ void NodeKoordlets::Start() {
     const std::string& node = (after != nullptr ? after : before)->spec.node_name;
     if (working_.contains(node)) changed_.AddAfter(node, kSettle);
   }));
-  slos_.Start();
-  metrics_.Start();
-  topologies_.Start();
+  of_koordlets_.Start();
 }
 
 void NodeKoordlets::Begin(const std::string& node) {
   working_.insert(node);
-  changed_.AddAfter(node, Duration(static_cast<int64_t>(random_.Below(kSpread.count()))));
+  const SteadyTime now = client_.loop().clock().Steady();
+  const auto steps = static_cast<int64_t>(random_.Below(kInterval / kSpreadStep));
+  changed_.AddAfter(node, (now / kSpreadStep + 1 + steps) * kSpreadStep - now);
 }
 
 void NodeKoordlets::End(const std::string& node) {
@@ -179,25 +185,28 @@ NodeKoordlets::Running* NodeKoordlets::Find(const std::string& node) const {
   return found == running_.end() ? nullptr : found->second.get();
 }
 
-bool NodeKoordlets::synced() const {
-  return slos_.synced() && metrics_.synced() && topologies_.synced() && informers_.synced();
-}
+bool NodeKoordlets::synced() const { return of_koordlets_.synced() && informers_.synced(); }
 
-std::vector<std::shared_ptr<const kube::Pod>> NodeKoordlets::PodsOf(const std::string& node) const {
+std::vector<std::shared_ptr<const kube::Pod>> NodeKoordlets::PodsOf(const std::string& node) {
   std::vector<std::shared_ptr<const kube::Pod>> pods;
-  for (const auto& pod : informers_.pods.ByIndex(SharedInformers::kByNode, node)) {
-    if (!kube::IsTerminal(*pod) && pod->status.start_time) pods.push_back(pod);
+  for (const auto& pod : informers_.pods.ByIndex(kube::kByNode, node)) {
+    if (kube::IsTerminal(*pod) || !pod->status.start_time) continue;
+    pods.push_back(WithinBudget(pod));
+    if (pods.back() != pod &&
+        known_problems_.IsNew({.object = pod->metadata.uid, .kind = "containers"}, "too many")) {
+      LOG_WARNING("Of this pod only the first containers use anything", {"node", node},
+                  {"namespace", pod->metadata.ns}, {"pod", pod->metadata.name},
+                  {"containers", pods.back()->spec.containers.size()},
+                  {"of", pod->spec.containers.size()});
+    }
   }
   return pods;
 }
 
-std::shared_ptr<const api::NodeMetric> NodeKoordlets::MetricOf(const std::string& node) const {
-  const auto known = metrics_.Get({"", node});
-  if (known == nullptr) return nullptr;
-  auto metric = std::make_shared<api::NodeMetric>();
-  metric->metadata = known->metadata;
-  metric->spec = known->spec;
-  return metric;
+const koordlet::MemoryMachine& NodeKoordlets::ModelOf(const NodeShape& shape) {
+  auto& model = models_[{shape.cpus, shape.memory, shape.smt, shape.numa, shape.sockets}];
+  if (model == nullptr) model = SimulatedHost::MakeModel(shape);
+  return *model;
 }
 
 void NodeKoordlets::Follow(const std::string& node) {
@@ -208,8 +217,9 @@ void NodeKoordlets::Follow(const std::string& node) {
   Running* running = Find(node);
   const bool is_new = running == nullptr;
   if (is_new) {
-    running = running_.emplace(node, std::make_unique<Running>(client_, *events_, *object, seed_))
-                  .first->second.get();
+    auto made =
+        std::make_unique<Running>(client_, *events_, *object, ModelOf(ShapeOf(*object)), seed_);
+    running = running_.emplace(node, std::move(made)).first->second.get();
   }
   const auto pods = PodsOf(node);
   running->host().SetPods(pods, load_);
@@ -217,7 +227,7 @@ void NodeKoordlets::Follow(const std::string& node) {
   if (!is_new) return;
   running->koordlet().OnNode(object);
   running->koordlet().OnNodeSlo(slos_.Get({"", node}));
-  running->koordlet().OnNodeMetric(MetricOf(node));
+  running->koordlet().OnNodeMetric(metrics_.Get({"", node}));
   running->koordlet().OnTopology(topologies_.Get({"", node}));
   running->koordlet().Start();
 }

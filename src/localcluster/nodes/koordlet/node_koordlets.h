@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -7,17 +8,25 @@
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
 #include "api/node_slo.h"
+#include "base/known_problems.h"
 #include "base/random.h"
 #include "base/scope.h"
 #include "kube/client/client.h"
-#include "kube/client/event_recorder.h"
-#include "kube/client/informer.h"
-#include "kube/client/work_queue.h"
+#include "kube/controller/informer_set.h"
+#include "kube/controller/work_queue.h"
+#include "kube/events/event_recorder.h"
+#include "kube/informer/informer.h"
+#include "localcluster/informers/cluster_informers.h"
 #include "localcluster/nodes/load_model.h"
 #include "localcluster/nodes/node_agents.h"
-#include "localcluster/shared/shared_informers.h"
+
+namespace koord::koordlet {
+class MemoryMachine;
+}
 
 namespace koord::localcluster {
+
+struct NodeShape;
 
 // koordlet on simulated machines: the same one as on real nodes, which measures, reports,
 // suppresses and evicts as the node's NodeSLO asks.
@@ -28,8 +37,10 @@ class NodeKoordlets final : public NodeAgents {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(15);
 
-  // `client` is for what koordlets write; all of it outlives them.
-  NodeKoordlets(kube::Client& client, SharedInformers& informers, LoadModels load, uint64_t seed);
+  // `client` is for what koordlets write. What `lender` has of their objects is not asked for
+  // again; null: all of it is. All outlive them.
+  NodeKoordlets(kube::Client& client, ClusterInformers& informers, kube::InformerSet* lender,
+                LoadModels load, uint64_t seed);
   ~NodeKoordlets() override;
 
   void Start();
@@ -41,37 +52,31 @@ class NodeKoordlets final : public NodeAgents {
 
  private:
   class Running;
-  // The part of a NodeMetric that says how to report.
-  struct MetricSpec {
-    kube::ObjectMeta metadata;
-    api::NodeMetricSpec spec;
 
-    static void Fields(auto& self, auto&& field) {
-      field("metadata", self.metadata);
-      field("spec", self.spec);
-    }
-  };
-
+  // The machine that all of a shape are made like: they share what it has.
+  const koordlet::MemoryMachine& ModelOf(const NodeShape& shape);
   void Follow(const std::string& node);
   void Remove(const std::string& node);
   Running* Find(const std::string& node) const;
-  std::vector<std::shared_ptr<const kube::Pod>> PodsOf(const std::string& node) const;
+  std::vector<std::shared_ptr<const kube::Pod>> PodsOf(const std::string& node);
   bool synced() const;
-  std::shared_ptr<const api::NodeMetric> MetricOf(const std::string& node) const;
 
   kube::Client& client_;
-  SharedInformers& informers_;
+  ClusterInformers& informers_;
   const LoadModels load_;
   const uint64_t seed_;
   Random random_;
-  kube::Informer<api::NodeSlo> slos_;
-  kube::Informer<MetricSpec> metrics_;
-  kube::Informer<api::NodeResourceTopology> topologies_;
+  kube::InformerSet of_koordlets_;  // the objects that only koordlets look at, and some lender
+  kube::Informer<api::NodeSlo>& slos_;
+  kube::Informer<api::NodeMetric>& metrics_;
+  kube::Informer<api::NodeResourceTopology>& topologies_;
   std::unique_ptr<kube::EventRecorder> events_;
   kube::WorkQueue changed_;        // nodes whose pods are to be looked at again
   std::set<std::string> working_;  // machines that are there
+  std::map<std::array<int64_t, 5>, std::unique_ptr<koordlet::MemoryMachine>> models_;
   std::map<std::string, std::unique_ptr<Running>> running_;
   Protection past_;  // of those that run no more
+  KnownProblems known_problems_;
   Scope scope_;
 };
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "koordlet/simulation/kernel_counters.h"
-#include "koordlet/simulation/simulated_kernel.h"
+#include "koordlet/informers/pod_filter.h"
+#include "koordlet/simulated_kernel/kernel_counters.h"
+#include "koordlet/simulated_kernel/simulated_kernel.h"
 #include "kube/objects/pod_resources.h"
 #include "localcluster/nodes/cpu_topology.h"
 #include "localcluster/nodes/system_usage.h"
@@ -23,21 +24,6 @@ constexpr Duration kStep = kSystemNoiseStep;
 constexpr int64_t kMaxSteps = 40;
 constexpr Duration kPeriod = std::chrono::microseconds(koordlet::kCpuPeriodMicros);
 
-koordlet::MemoryMachine::Options MachineOf(const NodeShape& shape) {
-  koordlet::MemoryMachine::Options options;
-  options.layout = kLayout;
-  options.memory = shape.memory;
-  options.model = "Simulated CPU";
-  for (const LogicalCpu& cpu : CpuTopologyOf(shape)) {
-    options.processors.push_back({.cpu = cpu.id,
-                                  .core = cpu.core,
-                                  .socket = cpu.socket,
-                                  .node = cpu.numa,
-                                  .l3 = cpu.socket});
-  }
-  return options;
-}
-
 koordlet::MemoryStat AnonymousMemory(int64_t bytes) { return {.rss = bytes, .active_anon = bytes}; }
 
 int64_t NanosOf(double cores, Duration span) {
@@ -50,17 +36,47 @@ bool HasSameContainers(const kube::Pod& a, const kube::Pod& b) {
                             &kube::ContainerStatus::container_id);
 }
 
+template <class List>
+void CutToBudget(kube::Shared<List>& list) {
+  const List& all = list.get();
+  if (all.size() <= koordlet::PodBudget::kElements) return;
+  list = List(all.begin(), all.begin() + koordlet::PodBudget::kElements);
+}
+
 }  // namespace
 
-SimulatedHost::SimulatedHost(const Clock& clock, const NodeShape& shape, uint64_t seed)
+std::shared_ptr<const kube::Pod> WithinBudget(std::shared_ptr<const kube::Pod> pod) {
+  constexpr size_t kMost = koordlet::PodBudget::kElements;
+  if (std::max(pod->spec.containers.size(), pod->spec.init_containers.size()) <= kMost) return pod;
+  auto part = std::make_shared<kube::Pod>(*pod);
+  part->status.qos_class = kube::ToString(kube::PodQosOf(*pod));
+  CutToBudget(part->spec.containers);
+  CutToBudget(part->spec.init_containers);
+  CutToBudget(part->status.container_statuses);
+  CutToBudget(part->status.init_container_statuses);
+  return part;
+}
+
+std::unique_ptr<koordlet::MemoryMachine> SimulatedHost::MakeModel(const NodeShape& shape) {
+  koordlet::MemoryMachine::Options options;
+  options.layout = kLayout;
+  options.memory = shape.memory;
+  options.model = "Simulated CPU";
+  options.processors = CpuTopologyOf(shape).processors();
+  return std::make_unique<koordlet::MemoryMachine>(std::move(options),
+                                                   std::make_unique<koordlet::SimulatedKernel>());
+}
+
+SimulatedHost::SimulatedHost(const Clock& clock, const koordlet::MemoryMachine& model,
+                             uint64_t seed)
     : clock_(clock),
       seed_(seed),
-      machine_(MachineOf(shape), std::make_unique<koordlet::SimulatedKernel>()),
+      machine_(model, std::make_unique<koordlet::SimulatedKernel>()),
       until_(clock.Now()) {
   for (const PodQos qos : {PodQos::kGuaranteed, PodQos::kBurstable, PodQos::kBestEffort}) {
     Show(kLayout.QosDir(qos), tiers_[qos]);
   }
-  Show("", total_);
+  Show(koordlet::CgroupDir(), total_);
   ShowMachine();
 }
 
@@ -72,8 +88,10 @@ void SimulatedHost::SetPods(const std::vector<std::shared_ptr<const kube::Pod>>&
   for (const auto& pod : pods) {
     const auto known = before.find(pod->metadata.uid);
     if (known != before.end() && HasSameContainers(*known->second->pod, *pod)) {
-      known->second->pod = pod;
-      known->second->load = PodLoad(*pod, models, seed_);
+      if (known->second->pod != pod) {
+        known->second->pod = pod;
+        known->second->load = PodLoad(*pod, models, seed_);
+      }
       pods_.insert(before.extract(known));
       continue;
     }
@@ -95,8 +113,8 @@ void SimulatedHost::Run(const std::shared_ptr<const kube::Pod>& pod, const LoadM
                                                          .counters = {},
                                                          .containers = {}});
   for (const kube::Container& container : pod->spec.containers) {
-    std::string dir = machine_.ContainerDir(*pod, container.name);
-    if (!dir.empty()) running->containers.push_back({.dir = std::move(dir), .counters = {}});
+    koordlet::CgroupDir dir = machine_.ContainerDir(*pod, container.name);
+    if (!dir.is_root()) running->containers.push_back({.dir = std::move(dir), .counters = {}});
   }
   for (RunningContainer& container : running->containers) {
     container.share = 1.0 / static_cast<double>(running->containers.size());
@@ -107,7 +125,7 @@ void SimulatedHost::Run(const std::shared_ptr<const kube::Pod>& pod, const LoadM
 }
 
 // The files of a cgroup go before its counters do.
-void SimulatedHost::Show(const std::string& dir, const Counters& counters) {
+void SimulatedHost::Show(const koordlet::CgroupDir& dir, const Counters& counters) {
   const auto show = [&](CgroupFile file, auto text) {
     machine_.cgroup().SetReader(machine_.host().cgroups().PathOf(file, dir).value(),
                                 [this, &counters, text] {
@@ -154,9 +172,12 @@ std::string SimulatedHost::StatText() {
 
 koordlet::MemoryStat SimulatedHost::UsedMemory() const { return AnonymousMemory(total_.memory); }
 
+// In whole periods, as the kernel counts them: time passes while files are read, and not everybody
+// who reads one shall have all of them worked out again.
 void SimulatedHost::CatchUp() {
-  const WallTime now = clock_.Now();
-  until_ = std::min(until_, now);  // the clock may have been set back
+  const WallTime clock = clock_.Now();
+  until_ = std::min(until_, clock);  // it may have been set back
+  const WallTime now = until_ + (clock - until_) / kPeriod * kPeriod;
   const Duration step = std::max<Duration>(kStep, (now - until_) / kMaxSteps);
   while (until_ < now) {
     const Duration span = std::min<Duration>(step, now - until_);
@@ -165,14 +186,14 @@ void SimulatedHost::CatchUp() {
   }
 }
 
-double SimulatedHost::QuotaOf(std::string_view dir) const {
+double SimulatedHost::QuotaOf(const koordlet::CgroupDir& dir) const {
   const auto quota = machine_.host().cgroups().ReadCpuQuota(dir);
   if (!quota.ok() || quota->unlimited()) return std::numeric_limits<double>::infinity();
   return static_cast<double>(quota->value()) / koordlet::kCpuPeriodMicros;
 }
 
 double SimulatedHost::BestEffortCores() const {
-  const std::string dir = kLayout.QosDir(PodQos::kBestEffort);
+  const koordlet::CgroupDir dir = kLayout.QosDir(PodQos::kBestEffort);
   const auto cpus = machine_.host().cgroups().ReadCpuset(dir);
   const double quota = QuotaOf(dir);
   return cpus.ok() && !cpus->empty() ? std::min(quota, static_cast<double>(cpus->size())) : quota;
@@ -223,9 +244,10 @@ void SimulatedHost::Step(WallTime time, Duration span) {
     pod->cores = wanted.cpu;
     Limit(*pod, span);
     (pod->qos == PodQos::kBestEffort ? best_effort : others) += pod->cores;
-    pod->counters.memory = static_cast<int64_t>(wanted.memory);
-    total_.memory += pod->counters.memory;
-    ForTiersOf(pod->qos, [&](Counters& tier) { tier.memory += pod->counters.memory; });
+    const auto memory = static_cast<int64_t>(wanted.memory);
+    pod->counters.memory = memory;
+    total_.memory += memory;
+    ForTiersOf(pod->qos, [&](Counters& tier) { tier.memory += memory; });
   }
   total_.memory = std::min(total_.memory, machine_.memory());
   // Services come first, best-effort pods share what they may have of the rest.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "koordlet/simulation/memory_machine.h"
+#include "koordlet/simulated_kernel/memory_machine.h"
 #include "kube/objects/pod.h"
 #include "localcluster/nodes/load_model.h"
 #include "localcluster/nodes/node_shape.h"
@@ -14,17 +14,26 @@
 
 namespace koord::localcluster {
 
+// A pod with as many of its containers as koordlet looks at, and so as are worth a cgroup: a pod
+// may have ten thousand, which no kubelet could start. The same one where that is all of them.
+std::shared_ptr<const kube::Pod> WithinBudget(std::shared_ptr<const kube::Pod> pod);
+
 // The machine of a simulated node, for koordlet: its pods have cgroups, and use what their load
 // models say, as far as those cgroups let them. What is written to the cgroups so shows in what is
 // used from then on:
 //  - all best-effort pods together get what their tier's CPUs and quota allow
 //  - a pod or container that wants more than its quota is throttled
 //  - where all want more than there is, each gets its part
-// Nothing is worked out before somebody reads it.
+// Nothing is worked out before somebody reads it, and then at most once in a tenth of a second.
 class SimulatedHost {
  public:
-  // The clock outlives the host.
-  SimulatedHost(const Clock& clock, const NodeShape& shape, uint64_t seed);
+  // The clock outlives the host. Hosts of one shape are made like one machine of it, whose files
+  // they have in common.
+  SimulatedHost(const Clock& clock, const koordlet::MemoryMachine& model, uint64_t seed);
+  SimulatedHost(const Clock& clock, const NodeShape& shape, uint64_t seed)
+      : SimulatedHost(clock, *MakeModel(shape), seed) {}
+
+  static std::unique_ptr<koordlet::MemoryMachine> MakeModel(const NodeShape& shape);
 
   koordlet::Host& host() { return machine_.host(); }
   koordlet::MemoryMachine& machine() { return machine_; }
@@ -44,7 +53,7 @@ class SimulatedHost {
     int64_t memory = 0;
   };
   struct RunningContainer {
-    std::string dir;
+    koordlet::CgroupDir dir;
     double share = 1;  // of its pod
     Counters counters;
   };
@@ -52,14 +61,14 @@ class SimulatedHost {
     std::shared_ptr<const kube::Pod> pod;
     PodLoad load;
     kube::PodQos qos;
-    std::string dir;
+    koordlet::CgroupDir dir;
     Counters counters;
     std::vector<RunningContainer> containers;
     double cores = 0;  // in the step that is worked out
   };
 
   void Run(const std::shared_ptr<const kube::Pod>& pod, const LoadModels& models);
-  void Show(const std::string& dir, const Counters& counters);
+  void Show(const koordlet::CgroupDir& dir, const Counters& counters);
   void ShowMachine();
   void CatchUp();
   void Step(WallTime time, Duration span);
@@ -68,7 +77,7 @@ class SimulatedHost {
   void ForTiersOf(kube::PodQos qos, const Visit& visit);
   void Limit(RunningPod& pod, Duration span);
   double BestEffortCores() const;
-  double QuotaOf(std::string_view dir) const;
+  double QuotaOf(const koordlet::CgroupDir& dir) const;
   std::string StatText();
   koordlet::MemoryStat UsedMemory() const;
 

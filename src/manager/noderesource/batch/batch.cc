@@ -88,8 +88,9 @@ std::vector<PodSums> SumsByZone(const NodePods& pods, size_t count) {
 double Share(int64_t percent) { return static_cast<double>(percent) / 100.0; }
 
 CpuMemory MarginOf(const CpuMemory& capacity, const ColocationStrategy& strategy) {
-  const int64_t cpu = strategy.cpu_reclaim_threshold_percent.value_or(60);
-  const int64_t memory = strategy.memory_reclaim_threshold_percent.value_or(65);
+  const int64_t cpu = ValueOrDefault(strategy, &ColocationStrategy::cpu_reclaim_threshold_percent);
+  const int64_t memory =
+      ValueOrDefault(strategy, &ColocationStrategy::memory_reclaim_threshold_percent);
   return {ScaleMilli(capacity.cpu, Share(100 - cpu)),
           ScaleInt(capacity.memory, Share(100 - memory))};
 }
@@ -188,7 +189,10 @@ NodePlan WithoutBatch(const kube::Node& node) {
   NodePlan plan;
   plan.resources.emplace(api::kBatchCpu, std::nullopt);
   plan.resources.emplace(api::kBatchMemory, std::nullopt);
-  if (node.metadata.annotations.contains(api::kAnnotationOriginExtendedAllocatable)) {
+  // Third parties must not go on by what there once was.
+  const kube::Annotations& annotations = node.metadata.annotations;
+  if (annotations.contains(api::kAnnotationOriginExtendedAllocatable) ||
+      annotations.contains(api::kAnnotationThirdPartyAllocations)) {
     plan.annotations.emplace(api::kAnnotationOriginExtendedAllocatable,
                              OriginAnnotation(node, Quantity(0), Quantity(0)));
   }

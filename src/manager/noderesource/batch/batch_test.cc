@@ -324,6 +324,21 @@ TEST(BatchPlan, TheOriginIsNotedBesideOthersAndSetToZeroOnReset) {
             R"("kubernetes.io/mid-cpu":"7"}})");
 }
 
+TEST(BatchPlan, ThirdPartiesAreToldOfAResetThatComesFirst) {
+  BatchResult result;
+  result.degraded = "x";
+  kube::Node node = NodeOf("100", "200Gi");
+  EXPECT_TRUE(PlanBatch(result, node, {})->annotations.empty()) << "nobody asks";
+  for (const char* text : {R"({"allocations":[]})", "{"}) {
+    Annotate(node, api::kAnnotationThirdPartyAllocations, text);
+    const auto plan = PlanBatch(result, node, {});
+    ASSERT_TRUE(plan.ok());
+    EXPECT_EQ(plan->annotations.at("node.koordinator.sh/originExtendedAllocatable"),
+              R"({"resources":{"kubernetes.io/batch-cpu":"0","kubernetes.io/batch-memory":"0"}})");
+    EXPECT_EQ(plan->resources.at("kubernetes.io/batch-cpu"), std::nullopt);
+  }
+}
+
 TEST(BatchPlan, V11NormalizedCpus) {
   const auto cpu = [](const char* cores, std::optional<double> ratio) {
     BatchResult result;

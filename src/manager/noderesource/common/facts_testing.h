@@ -52,7 +52,7 @@ inline std::shared_ptr<const kube::Pod> PodOf(std::string name, const PodTraits&
   pod->metadata.ns = "default";
   pod->metadata.name = std::move(name);
   if (!traits.qos.empty()) {
-    pod->metadata.labels.emplace(std::string(api::kLabelQosClass), traits.qos);
+    pod->metadata.labels.Mutable().emplace(std::string(api::kLabelQosClass), traits.qos);
   }
   if (!traits.resource_status.empty()) {
     pod->metadata.annotations.emplace(std::string(api::kAnnotationResourceStatus),
@@ -63,7 +63,7 @@ inline std::shared_ptr<const kube::Pod> PodOf(std::string name, const PodTraits&
   for (int i = 0; i < traits.containers; ++i) {
     kube::Container container;
     if (traits.cpu != nullptr) container.resources.requests = List(traits.cpu, traits.memory);
-    pod->spec.containers.push_back(std::move(container));
+    pod->spec.containers.Mutable().push_back(std::move(container));
   }
   return pod;
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/cpu_annotations.h"
-#include "base/cpu_list.h"
+#include "base/cpu_set.h"
 #include "base/duration.h"
 #include "kube/objects/pod_resources.h"
 
@@ -59,7 +59,7 @@ CpuMemory AnnotationReserved(const kube::Node& node) {
   if (!reservation.ok() || !*reservation) return {};
   CpuMemory reserved = CpuMemoryOf((*reservation)->resources);
   if ((*reservation)->reserved_cpus.empty()) return reserved;
-  const auto cpus = ParseCpuList((*reservation)->reserved_cpus);
+  const auto cpus = CpuSet::Parse((*reservation)->reserved_cpus);
   if (!cpus.ok()) return {};
   reserved.cpu = Quantity(static_cast<int64_t>(cpus->size()));
   return reserved;

@@ -7,9 +7,6 @@
 namespace koord::manager {
 namespace {
 
-constexpr double kLeastRatio = 1.0;
-constexpr double kMostRatio = 5.0;
-
 std::optional<double> RatioIn(const CpuModelRatios& ratios, const api::CpuBasicInfo& cpu) {
   if (cpu.hyper_thread_enabled && cpu.turbo_enabled) return ratios.hyper_thread_turbo_enabled_ratio;
   if (cpu.hyper_thread_enabled) return ratios.hyper_thread_enabled_ratio;
@@ -45,9 +42,9 @@ StatusOr<std::string> NormalizationRatio(const kube::Node& node,
   ASSIGN_OR_RETURN(const auto cpu, api::CpuBasicInfoOf(topology->metadata.annotations));
   if (!cpu) return NotFound("the NodeResourceTopology does not say what the CPUs are");
   ASSIGN_OR_RETURN(const double ratio, RatioOf(*cpu, config.For(node.metadata.labels)));
-  if (!(ratio >= kLeastRatio && ratio <= kMostRatio)) {
-    return InvalidArgument("the ratio must be between {} and {}, found {}", kLeastRatio, kMostRatio,
-                           ratio);
+  if (!(ratio >= kLeastCpuRatio && ratio <= kMostCpuRatio)) {
+    return InvalidArgument("the ratio must be between {} and {}, found {}", kLeastCpuRatio,
+                           kMostCpuRatio, ratio);
   }
   return api::FormatRatio(ratio);
 }

@@ -60,7 +60,7 @@ TEST(Gpu, WithoutTheGateSharesAreLeftAlone) {
 
 TEST(Gpu, OtherVendorsHaveNoWholeCards) {
   api::Device device = TwoGpus();
-  device.metadata.labels["node.koordinator.sh/gpu-vendor"] = "huawei";
+  device.metadata.labels.Mutable()["node.koordinator.sh/gpu-vendor"] = "huawei";
   device.spec.devices[0].resources.emplace("huawei.com/npu-core", kube::Quantity(20));
   device.spec.devices[0].resources.emplace("unknown.com/thing", kube::Quantity(20));
   const NodePlan plan = PlanGpu(&device, false);

@@ -1,6 +1,7 @@
 #include "manager/webhook/certificates/certificate_keeper.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -15,6 +16,8 @@ namespace {
 using kube::Json;
 
 constexpr Duration kInterval = std::chrono::seconds(60);
+// For how long a certificate that is due for renewal may go unnoticed: far less than is left of it.
+constexpr Duration kSoundFor = std::chrono::hours(1);
 constexpr Duration kFirstRetry = std::chrono::milliseconds(500);
 constexpr char kHint[] = "apply deploy/manager/webhooks.yaml, which makes it";
 
@@ -104,10 +107,17 @@ void CertificateKeeper::Sync() {
   options_.directory.empty() ? ReadSecret() : UseDirectory();
 }
 
-StatusOr<std::optional<CertificateSet>> CertificateKeeper::Renew(
-    const CertificateSet& current) const {
+StatusOr<std::optional<CertificateSet>> CertificateKeeper::Renew(const CertificateSet& current) {
   const Clock& clock = options_.clock != nullptr ? *options_.clock : client_.loop().clock();
-  return RenewIfDue(current, options_.policy, clock.Now());
+  const WallTime now = clock.Now();
+  const bool is_fresh = sound_at_ <= now && now < sound_at_ + kSoundFor;
+  if (sound_ == current && is_fresh) return std::nullopt;
+  auto renewed = RenewIfDue(current, options_.policy, now);
+  if (renewed.ok() && !*renewed) {
+    sound_ = current;
+    sound_at_ = now;
+  }
+  return renewed;
 }
 
 void CertificateKeeper::UseDirectory() {
@@ -177,10 +187,14 @@ void CertificateKeeper::Use(const CertificateSet& set) {
     shown_ = set;
   }
   registration_.ca_bundle = set.ca_bundle;
+  listed_.clear();
   Register(kube::kMutatingWebhookConfigurations, options_.mutating_name, [this](Status first) {
     if (!first.ok()) return Finish(first);
     Register(kube::kValidatingWebhookConfigurations, options_.validating_name,
-             [this](Status second) { Finish(second); });
+             [this](Status second) {
+               if (second.ok()) TellOfUnlisted();
+               Finish(second);
+             });
   });
 }
 
@@ -191,11 +205,24 @@ void CertificateKeeper::Register(const kube::Resource& resource, const std::stri
       return done(FailedPrecondition("{} {} is not found: {}", resource.kind, Quote(name), kHint));
     }
     if (!answer.ok()) return done(answer.status());
+    if (auto paths = ListedPaths(*answer); paths.ok()) listed_.merge(*paths);
     const auto changed = Registered(*answer, registration_);
     if (!changed.ok() || !*changed) return done(changed.status());
     client_.Update(resource, {"", name}, **changed, {},
                    scope_.Wrap([=](StatusOr<Json> written) { done(written.status()); }));
   }));
+}
+
+// A list from before an update lacks what has been added since: what it guards stays open.
+void CertificateKeeper::TellOfUnlisted() {
+  std::vector<std::string> unlisted;
+  std::ranges::set_difference(registration_.paths, listed_, std::back_inserter(unlisted));
+  if (unlisted == std::exchange(told_unlisted_, unlisted) || unlisted.empty()) return;
+  LOG_WARNING("Webhooks are answered but nobody is told to call them",
+              {"paths", Join(unlisted, ", ")},
+              {"hint",
+               "add them to the configurations: remove the annotation \"template\", then "
+               "apply deploy/manager/webhooks.yaml"});
 }
 
 void CertificateKeeper::Finish(const Status& status) {

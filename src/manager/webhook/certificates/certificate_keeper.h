@@ -6,7 +6,7 @@
 
 #include "base/scope.h"
 #include "kube/client/client.h"
-#include "kube/client/informer.h"
+#include "kube/informer/informer.h"
 #include "kube/objects/config.h"
 #include "kube/objects/webhook_configuration.h"
 #include "manager/webhook/certificates/certificates.h"
@@ -57,19 +57,25 @@ class CertificateKeeper {
   void OnSecret(StatusOr<kube::Json> answer);
   void WriteSecret(kube::Json secret, const CertificateSet& set, bool exists);
   void UseDirectory();
-  StatusOr<std::optional<CertificateSet>> Renew(const CertificateSet& current) const;
+  StatusOr<std::optional<CertificateSet>> Renew(const CertificateSet& current);
   void Use(const CertificateSet& set);
   void Register(const kube::Resource& resource, const std::string& name,
                 std::function<void(Status)> done);
+  void TellOfUnlisted();
   void Finish(const Status& status);
 
   kube::Client& client_;
   CertificateOptions options_;
   Registration registration_;
+  std::set<std::string, std::less<>> listed_;  // paths in the configurations
+  std::vector<std::string> told_unlisted_;
   const Show show_;
   kube::Informer<kube::Secret> secrets_;
   kube::Informer<kube::WebhookConfiguration> mutating_, validating_;
   std::optional<CertificateSet> shown_;
+  // Needs no renewal, as was found then: keys and signatures are costly to check.
+  std::optional<CertificateSet> sound_;
+  WallTime sound_at_;
   bool running_ = false;
   bool syncing_ = false;
   bool again_ = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/keys.h"
 #include "base/strings.h"
 
 namespace koord::manager::webhook {
@@ -54,6 +55,13 @@ bool IsAboutPods(const Json& webhook) {
 void ExemptSystemNamespaces(const std::string& own, Json& webhook) {
   Json& expressions = kube::At(webhook, {"namespaceSelector", "matchExpressions"});
   if (!expressions.is_array()) expressions = json::array();
+  json::array kept;
+  for (Json& each : expressions.get_array()) {
+    const bool exempts_labelled = kube::FindString(each, {"key"}) == api::kLabelControlPlane &&
+                                  kube::FindString(each, {"operator"}) == "DoesNotExist";
+    if (!exempts_labelled) kept.push_back(std::move(each));
+  }
+  expressions = std::move(kept);
   const bool is_there = std::ranges::any_of(expressions.get_array(), [](const Json& each) {
     return kube::FindString(each, {"key"}) == kNamespaceName;
   });
@@ -108,6 +116,13 @@ bool SameAddressKind(const Json& stored, const Json& wanted) {
 }
 
 }  // namespace
+
+StatusOr<std::set<std::string, std::less<>>> ListedPaths(const Json& configuration) {
+  ASSIGN_OR_RETURN(const json::array pattern, TemplateOf(configuration));
+  std::set<std::string, std::less<>> paths;
+  for (const Json& webhook : pattern) paths.insert(PathOf(webhook));
+  return paths;
+}
 
 StatusOr<std::optional<Json>> Registered(const Json& configuration,
                                          const Registration& registration) {

@@ -44,7 +44,6 @@ TEST_F(RegistrationTest, PutsInForceWhatIsAnswered) {
   clientConfig: {caBundle: Q0E=, service: {namespace: koordinator-system, name: svc, path: /mutate-pod}}
   namespaceSelector:
     matchExpressions:
-    - {key: control-plane, operator: DoesNotExist}
     - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, koordinator-system]}
   rules: [{operations: [CREATE], resources: [pods]}]
 )"))) << kube::Serialize(**changed);
@@ -81,6 +80,33 @@ TEST_F(RegistrationTest, AHostIsCalledByItsAddress) {
   EXPECT_FALSE(Registered(**changed, registration_)->has_value());
   registration_.host = "";
   EXPECT_TRUE(Registered(**changed, registration_)->has_value());
+}
+
+// Owners of namespaces label them as they like: that exempts nobody.
+TEST_F(RegistrationTest, ALabelOfTheNamespaceExemptsNobody) {
+  const auto changed = Registered(Yaml(R"(
+webhooks:
+- clientConfig: {service: {path: /mutate-pod}}
+  namespaceSelector:
+    matchExpressions:
+    - {key: control-plane, operator: DoesNotExist}
+    - {key: mine, operator: DoesNotExist}
+    - {key: kubernetes.io/metadata.name, operator: NotIn, values: [a]}
+  rules: [{resources: [pods]}]
+)"),
+                                  registration_);
+  ASSERT_TRUE(changed.ok() && changed->has_value());
+  const Json& webhook = kube::FindArray(**changed, {"webhooks"})->at(0);
+  EXPECT_TRUE(kube::Equal(*kube::Find(webhook, {"namespaceSelector", "matchExpressions"}), Yaml(R"(
+- {key: mine, operator: DoesNotExist}
+- {key: kubernetes.io/metadata.name, operator: NotIn, values: [a]}
+)"))) << kube::Serialize(webhook);
+}
+
+TEST_F(RegistrationTest, ListsPathsOfTheTemplateAnsweredOrNot) {
+  const auto paths = ListedPaths(Yaml(kInstalled));
+  ASSERT_TRUE(paths.ok());
+  EXPECT_EQ(*paths, (std::set<std::string, std::less<>>{"/mutate-pod", "/mutate-reservation"}));
 }
 
 TEST_F(RegistrationTest, ATemplateThatIsNoneIsNamed) {

@@ -1,8 +1,9 @@
 #include "manager/webhook/configmap/config_webhook.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "manager/webhook/configmap/strategy_rules.h"
+#include "manager/webhook/configmap/field_problems.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
 namespace koord::manager::webhook::config_webhook_test {
@@ -92,16 +93,49 @@ INSTANTIATE_TEST_SUITE_P(
                    R"("ResourceThresholdCfg.ClusterStrategy.MemoryEvictThresholdPercent":)"
                    R"("MemoryEvictThresholdPercent must be greater than MemoryEvictLowerPercent"})"
                    R"(}___)"},
-        ConfigCase{"half_a_pair", "resource-threshold-config",
-                   R"({"clusterStrategy":{"memoryEvictThresholdPercent":60}})", ""},
-        ConfigCase{"pair_with_the_cluster", "resource-threshold-config",
-                   R"({"clusterStrategy":{"memoryEvictLowerPercent":60},"nodeStrategies":[
+        ConfigCase{"whole_pair", "resource-threshold-config",
+                   R"({"clusterStrategy":{"memoryEvictThresholdPercent":60,
+                       "memoryEvictLowerPercent":50}})",
+                   ""},
+        ConfigCase{"half_a_pair_over_the_clusters", "resource-threshold-config",
+                   R"({"clusterStrategy":{"memoryEvictThresholdPercent":70,
+                       "memoryEvictLowerPercent":60},"nodeStrategies":[
                        {"nodeSelector":{"matchLabels":{"a":"1"}},
-                        "memoryEvictThresholdPercent":50}]})",
+                        "memoryEvictThresholdPercent":80}]})",
                    R"(___{"reason":"ConfigParamInvalid","message":{"ResourceThresholdCfg.)"
                    R"(NodeStrategies[0].ResourceThresholdStrategy.MemoryEvictThresholdPercent":)"
                    R"("MemoryEvictThresholdPercent must be greater than MemoryEvictLowerPercent"})"
                    R"(}___)"},
+        ConfigCase{"half_a_cache_range", "resource-qos-config",
+                   R"({"clusterStrategy":{"beClass":{"resctrlQOS":{"catRangeEndPercent":30}}}})",
+                   R"(___{"reason":"ConfigParamInvalid","message":{"ResourceQOSCfg.)"
+                   R"(ClusterStrategy.BEClass.ResctrlQOS.ResctrlQOS.CATRangeEndPercent":)"
+                   R"("CATRangeEndPercent must be greater than CATRangeStartPercent"}}___)"},
+        // Eviction for want of CPU starts at 60 % at the most: koordlet takes no more.
+        ConfigCase{"satisfaction_that_koordlet_refuses", "resource-threshold-config",
+                   R"({"clusterStrategy":{"cpuEvictBESatisfactionLowerPercent":70,
+                       "cpuEvictBESatisfactionUpperPercent":80}})",
+                   R"(___{"reason":"ConfigParamInvalid","message":{"ResourceThresholdCfg.)"
+                   R"(ClusterStrategy.CPUEvictBESatisfactionLowerPercent":)"
+                   R"("CPUEvictBESatisfactionLowerPercent must be 60 or less"}}___)"},
+        ConfigCase{"disk_without_weight", "resource-qos-config",
+                   R"({"clusterStrategy":{"beClass":{"blkioQOS":{"blocks":[{"name":"/dev/vdb",
+                       "type":"device","ioCfg":{"ioWeightPercent":0}}]}}}})",
+                   R"(___{"reason":"ConfigParamInvalid","message":{"ResourceQOSCfg.)"
+                   R"(ClusterStrategy.BEClass.BlkIOQOS.BlkIOQOS.Blocks[0].IOCfg.IOWeightPercent":)"
+                   R"("IOWeightPercent must be 1 or greater"}}___)"},
+        ConfigCase{"policy_that_koordlet_does_not_know", "resource-threshold-config",
+                   R"({"clusterStrategy":{"cpuSuppressPolicy":"magic"}})",
+                   R"(___{"reason":"ConfigParamInvalid","message":{"ResourceThresholdCfg.)"
+                   R"(ClusterStrategy.CPUSuppressPolicy":)"
+                   R"("CPUSuppressPolicy must be one of [cpuset cfsQuota]"}}___)"},
+        ConfigCase{"policy_that_acts_as_the_default", "colocation-config",
+                   R"({"cpuCalculatePolicy":"request"})", ""},
+        ConfigCase{"other_case", "resource-qos-config",
+                   R"({"clusterStrategy":{"beClass":{"resctrlQOS":{"MBAPercent":101}}}})",
+                   R"(___{"reason":"ConfigParamInvalid","message":{"ResourceQOSCfg.)"
+                   R"(ClusterStrategy.BEClass.ResctrlQOS.ResctrlQOS.MBAPercent":)"
+                   R"("MBAPercent must be 100 or less"}}___)"},
         ConfigCase{"nested", "resource-qos-config",
                    R"({"clusterStrategy":{"beClass":{"cpuQOS":{"groupIdentity":3},
                        "resctrlQOS":{"catRangeStartPercent":50,"catRangeEndPercent":50}}}})",
@@ -139,6 +173,33 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 using ConfigWebhookTest = ConfigMapTest;
+
+TEST_F(ConfigWebhookTest, BoundsOfAPairAreGivenTogetherOrNotAtAll) {
+  constexpr std::pair<const char*, const char*> kPairs[] = {
+      {"memoryEvictThresholdPercent", "memoryEvictLowerPercent"},
+      {"memoryAllocatableEvictThresholdPercent", "memoryAllocatableEvictLowerPercent"},
+      {"cpuEvictBESatisfactionUpperPercent", "cpuEvictBESatisfactionLowerPercent"},
+      {"cpuEvictThresholdPercent", "cpuEvictLowerPercent"},
+      {"cpuAllocatableEvictThresholdPercent", "cpuAllocatableEvictLowerPercent"}};
+  const auto judge = [&](const std::string& members) {
+    return Validate(
+        ConfigRequest("resource-threshold-config", R"({"clusterStrategy":{)" + members + "}}"));
+  };
+  for (const auto& [upper, lower] : kPairs) {
+    const std::string high = fmt::format(R"("{}":50)", upper);
+    const std::string low = fmt::format(R"("{}":40)", lower);
+    EXPECT_EQ(judge(high + "," + low), "") << upper;
+    const std::string type_upper = TypeFieldName(upper), type_lower = TypeFieldName(lower);
+    EXPECT_EQ(judge(high), fmt::format(R"(___{{"reason":"ConfigParamInvalid","message":{{)"
+                                       R"("ResourceThresholdCfg.ClusterStrategy.{0}":)"
+                                       R"("{0} must be greater than {1}"}}}}___)",
+                                       type_upper, type_lower));
+    EXPECT_EQ(judge(low), fmt::format(R"(___{{"reason":"ConfigParamInvalid","message":{{)"
+                                      R"("ResourceThresholdCfg.ClusterStrategy.{0}":)"
+                                      R"("{0} must be less than {1}"}}}}___)",
+                                      type_lower, type_upper));
+  }
+}
 
 TEST_F(ConfigWebhookTest, NamesWhatCannotBeRead) {
   const std::string message = Validate(ConfigRequest("system-config", R"({"clusterStrategy":[]})"));
@@ -214,7 +275,7 @@ TEST_F(ConfigWebhookTest, AmountsMustFitTheBandwidth) {
   EXPECT_EQ(Validate(request), "");
 }
 
-TEST(StrategyRulesTest, NamesFieldsAsTheTypesDo) {
+TEST(FieldProblemsTest, NamesFieldsAsTheTypesDo) {
   EXPECT_EQ(TypeFieldName("cpuSuppressThresholdPercent"), "CPUSuppressThresholdPercent");
   EXPECT_EQ(TypeFieldName("cfsQuotaBurstPercent"), "CFSQuotaBurstPercent");
   EXPECT_EQ(TypeFieldName("lsrClass"), "LSRClass");

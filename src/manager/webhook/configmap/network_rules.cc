@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "api/setting_rules.h"
 #include "base/strings.h"
 
 namespace koord::manager::webhook {
@@ -28,10 +30,16 @@ std::array<NamedClass, 3> ClassesOf(const api::ResourceQosStrategy& strategy) {
            {"BEClass", network(strategy.be_class)}}};
 }
 
+// All shares have the same bounds.
+const api::SettingRule& ShareRule() { return api::QosRuleOf("networkQOS", "egressRequest"); }
+
 Status CheckValue(const std::string& path, const std::optional<IntOrString>& value) {
   if (!value) return absl::OkStatus();
   if (value->is_int()) {
-    if (value->number() >= 0 && value->number() <= 100) return absl::OkStatus();
+    const api::SettingRule& rule = ShareRule();
+    if (value->number() >= *rule.at_least && value->number() <= *rule.at_most) {
+      return absl::OkStatus();
+    }
     return InvalidArgument("{}: Invalid value: {}: must be percentage value just in 0-100'", path,
                            value->number());
   }
@@ -103,7 +111,7 @@ Status CheckNetwork(const api::ResourceQosStrategy& strategy, const Quantity& ba
     egress.Add(each.network->egress_request);
   }
   if (has_percent && has_amount) return absl::InvalidArgumentError(place.kinds_text);
-  if (ingress.percent > 100 || egress.percent > 100) {
+  if (std::max(ingress.percent, egress.percent) > *ShareRule().at_most) {
     return absl::InvalidArgumentError(place.percent_text);
   }
   if (bandwidth.Sign() > 0 && (ingress.amount > bandwidth || egress.amount > bandwidth)) {

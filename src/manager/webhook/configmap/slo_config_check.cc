@@ -10,9 +10,10 @@
 #include "api/annotation_codec.h"
 #include "base/strings.h"
 #include "manager/config/slo_config.h"
+#include "manager/config/written_strategies.h"
 #include "manager/webhook/configmap/config_error.h"
+#include "manager/webhook/configmap/field_problems.h"
 #include "manager/webhook/configmap/network_rules.h"
-#include "manager/webhook/configmap/strategy_rules.h"
 
 namespace koord::manager::webhook {
 namespace {
@@ -28,62 +29,30 @@ struct Part {
   std::string_view cluster;     // "ClusterStrategy"
   std::string_view nodes;       // "NodeStrategies"
   std::string_view strategy;    // "ResourceThresholdStrategy"
-  void (*check)(const StrategyPlace&, FieldProblems&);
 };
 
 constexpr Part kParts[] = {
     {kColocationConfig, "colocation", "ColocationCfg", "ColocationStrategy", "NodeConfigs",
-     "ColocationStrategy", &CheckColocation},
+     "ColocationStrategy"},
     {kThresholdConfig, "resourceThreshold", "ResourceThresholdCfg", "ClusterStrategy",
-     "NodeStrategies", "ResourceThresholdStrategy", &CheckThreshold},
+     "NodeStrategies", "ResourceThresholdStrategy"},
     {kResourceQosConfig, "ResourceQOS", "ResourceQOSCfg", "ClusterStrategy", "NodeStrategies",
-     "ResourceQOSStrategy", &CheckResourceQos},
-    {kSystemConfig, "System", "SystemCfg", "ClusterStrategy", "NodeStrategies", "SystemStrategy",
-     &CheckSystem},
+     "ResourceQOSStrategy"},
+    {kSystemConfig, "System", "SystemCfg", "ClusterStrategy", "NodeStrategies", "SystemStrategy"},
     {kCpuBurstConfig, "CpuBurst", "CPUBurstCfg", "ClusterStrategy", "NodeStrategies",
-     "CPUBurstStrategy", &CheckCpuBurst},
+     "CPUBurstStrategy"},
 };
-
-// A part with its strategies as documents, whatever their type.
-struct PartDocument {
-  struct Entry {
-    std::string name;
-    std::optional<kube::LabelSelector> selector;
-    Json strategy;
-  };
-  Json cluster;
-  std::vector<Entry> entries;
-};
-
-template <class Document>
-StatusOr<PartDocument> Read(std::string_view text) {
-  ASSIGN_OR_RETURN(const Document document, api::DecodeLoose<Document>(text));
-  PartDocument part;
-  part.cluster = kube::Encode(document.cluster);
-  for (const auto& entry : document.nodes) {
-    part.entries.push_back({entry.name, entry.node_selector, kube::Encode(entry.strategy)});
-  }
-  return part;
-}
 
 using QosDocument = NestedDocument<api::ResourceQosStrategy>;
 using SystemDocument = NestedDocument<api::SystemStrategy>;
-
-StatusOr<PartDocument> ReadPart(std::string_view key, std::string_view text) {
-  if (key == kColocationConfig) return Read<InlineDocument<ColocationStrategy>>(text);
-  if (key == kThresholdConfig) return Read<NestedDocument<api::ResourceThresholdStrategy>>(text);
-  if (key == kResourceQosConfig) return Read<QosDocument>(text);
-  if (key == kSystemConfig) return Read<SystemDocument>(text);
-  return Read<NestedDocument<api::CpuBurstStrategy>>(text);
-}
 
 bool IsEmpty(const std::optional<kube::LabelSelector>& selector) {
   return !selector || (selector->match_labels.empty() && selector->match_expressions.empty());
 }
 
-StatusOr<ConfigEntries> EntriesOf(const Part& part, const PartDocument& document) {
+StatusOr<ConfigEntries> EntriesOf(const Part& part, const WrittenStrategies& document) {
   ConfigEntries entries{part.key, {}};
-  for (const PartDocument::Entry& each : document.entries) {
+  for (const WrittenStrategies::Entry& each : document.entries) {
     if (IsEmpty(each.selector)) {
       return ConfigError(kConfigParamInvalid,
                          fmt::format("nodeConfigs NodeSelector must not empty error! configType: "
@@ -103,14 +72,15 @@ StatusOr<ConfigEntries> EntriesOf(const Part& part, const PartDocument& document
   return entries;
 }
 
-Status CheckFields(const Part& part, const PartDocument& document) {
+Status CheckFields(const Part& part, const WrittenStrategies& document) {
   FieldProblems problems;
-  part.check({document.cluster, nullptr, fmt::format("{}.{}", part.config, part.cluster)},
-             problems);
+  const api::StrategyKind kind = *StrategyKindOf(part.key);
+  AddFieldProblems(kind, document.cluster, fmt::format("{}.{}", part.config, part.cluster),
+                   problems);
   for (size_t i = 0; i < document.entries.size(); ++i) {
-    part.check({document.entries[i].strategy, &document.cluster,
-                fmt::format("{}.{}[{}].{}", part.config, part.nodes, i, part.strategy)},
-               problems);
+    AddFieldProblems(kind, document.entries[i].strategy,
+                     fmt::format("{}.{}[{}].{}", part.config, part.nodes, i, part.strategy),
+                     problems);
   }
   if (problems.empty()) return absl::OkStatus();
   json::object message;
@@ -210,7 +180,7 @@ Status CheckNode(const std::string& node, const kube::Labels& labels,
 
 StatusOr<ConfigEntries> CheckPart(const Part& part, std::string_view text,
                                   const kube::ConfigMap& config, const SloConfigCheck& options) {
-  const auto document = ReadPart(part.key, text);
+  const auto document = ReadStrategies(part.key, text);
   if (!document.ok()) {
     return ConfigError(
         kParseConfigFail,
@@ -262,7 +232,7 @@ Status CheckNodeLabels(const std::string& node, const kube::Labels& labels,
   for (const Part& part : kParts) {
     const std::string_view text = kube::ValueOf(config.data, part.key);
     if (text.empty()) continue;
-    const auto document = ReadPart(part.key, text);
+    const auto document = ReadStrategies(part.key, text);
     if (!document.ok()) continue;
     auto entries = EntriesOf(part, *document);
     if (entries.ok()) parts.push_back(*std::move(entries));

@@ -5,6 +5,7 @@
 #include "api/annotation_codec.h"
 #include "api/keys.h"
 #include "api/resources.h"
+#include "api/unsupported.h"
 
 namespace koord::manager::webhook {
 namespace {
@@ -34,8 +35,9 @@ Status FillTree(const ClusterView& view, const ElasticQuota& typed, Json& quota)
     Label(quota, api::kLabelQuotaParent) = api::kRootQuota;
     return absl::OkStatus();
   }
+  // One that is its own parent is refused by validation, which says why.
   if (!kube::ValueOf(typed.metadata.labels, api::kLabelQuotaTreeId).empty() ||
-      parent == api::kRootQuota) {
+      parent == api::kRootQuota || parent == typed.metadata.name) {
     return absl::OkStatus();
   }
   const QuotaInfo* info = view.quotas().Find(parent);
@@ -76,6 +78,26 @@ Status FillSharedWeight(const ElasticQuota& typed, Json& quota, WebhookMetrics* 
   return absl::OkStatus();
 }
 
+// What decides about admission must be readable and not negative: pods would be refused for no
+// fault of theirs, or let in where there is no room. Only what changes is judged.
+Status CheckAccounts(const ElasticQuota& quota, const ElasticQuota* before) {
+  for (const std::string_view key :
+       {api::kAnnotationQuotaChildRequest, api::kAnnotationQuotaAdmission}) {
+    const std::string_view text = kube::ValueOf(quota.metadata.annotations, key);
+    if (before != nullptr && text == kube::ValueOf(before->metadata.annotations, key)) continue;
+    const auto amounts = api::QuotaAmounts(quota, key);
+    if (!amounts.ok()) {
+      return InvalidArgument("metadata.annotations[{}]: {}", key, Message(amounts.status()));
+    }
+    for (const auto& [name, amount] : *amounts) {
+      if (amount.Sign() >= 0) continue;
+      return InvalidArgument("metadata.annotations[{}]: {} must not be negative, found {}", key,
+                             name, amount.ToString());
+    }
+  }
+  return absl::OkStatus();
+}
+
 Status Judge(const Request& request, ClusterView& view) {
   const QuotaPods pods{[&](std::string_view quota) { return view.PodsOfQuota(quota); },
                        [&](std::string_view ns) { return view.HasPods(ns); }};
@@ -83,18 +105,23 @@ Status Judge(const Request& request, ClusterView& view) {
   switch (request.operation) {
     case Operation::kCreate: {
       ASSIGN_OR_RETURN(const ElasticQuota quota, DecodeQuota(request.object));
+      RETURN_IF_ERROR(CheckAccounts(quota, nullptr));
       return view.quotas().Create(quota, remember);
     }
     case Operation::kUpdate: {
       ASSIGN_OR_RETURN(const ElasticQuota before, DecodeQuota(request.old_object));
       ASSIGN_OR_RETURN(const ElasticQuota after, DecodeQuota(request.object));
+      RETURN_IF_ERROR(CheckAccounts(after, &before));
       return view.quotas().Update(before, after, pods, remember);
     }
     case Operation::kDelete: {
       // Not by the name of the request: that is empty for each object of a deleted collection,
       // which is how a namespace is emptied.
       ASSIGN_OR_RETURN(const ElasticQuota quota, DecodeQuota(request.old_object));
-      return view.quotas().Delete(quota.metadata.name, pods, remember);
+      const std::string& name = quota.metadata.name;
+      return view.IsNamespaceBeingDeleted(request.ns)
+                 ? view.quotas().DeleteWithNamespace({request.ns, name}, pods, remember)
+                 : view.quotas().Delete(name, pods, remember);
     }
     case Operation::kConnect:
       return absl::OkStatus();
@@ -125,7 +152,13 @@ Response MutateElasticQuota(const Request& request, const ClusterView& view,
 Response ValidateElasticQuota(const Request& request, ClusterView& view) {
   if (!IsAboutQuotas(request)) return Response::Allowed();
   const Status status = Judge(request, view);
-  return status.ok() ? Response::Allowed() : Response::Errored(400, status);
+  if (!status.ok()) return Response::Errored(400, status);
+  Response response = Response::Allowed();
+  if (request.operation == Operation::kCreate) {
+    auto why = api::UnsupportedKind(api::kElasticQuotas.group, api::kElasticQuotas.kind);
+    if (why) response.warnings.push_back(*std::move(why));
+  }
+  return response;
 }
 
 }  // namespace koord::manager::webhook

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/unsupported.h"
 #include "kube/patch/json_patch.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
@@ -109,6 +110,46 @@ TEST_F(ElasticQuotaWebhookTest, JudgesAndRemembers) {
   Request collection = QuotaRequest(Operation::kDelete, "", kQuota);
   collection.name.clear();
   EXPECT_EQ(Validate(collection), "");
+}
+
+TEST_F(ElasticQuotaWebhookTest, ANamespaceIsDeletedWithItsQuotas) {
+  constexpr char kQuota[] = "{metadata: {name: q, namespace: default}, spec: {max: {cpu: 1}}}";
+  ASSERT_EQ(Validate(QuotaRequest(Operation::kCreate, kQuota)), "");
+  view_.pods.push_back(
+      Read<kube::Pod>("{metadata: {name: p1, namespace: default, labels: "
+                      "{quota.scheduling.koordinator.sh/name: q}}}"));
+  Request collection = QuotaRequest(Operation::kDelete, "", kQuota);
+  collection.name.clear();
+  EXPECT_EQ(Validate(collection), "delete quota failed, quota q has 1 child pods: p1");
+  view_.namespaces_being_deleted.insert("default");
+  EXPECT_EQ(Validate(collection), "");
+}
+
+TEST_F(ElasticQuotaWebhookTest, WhatIsChargedIsReadableAndNotNegative) {
+  const auto quota = [](std::string_view used) {
+    return fmt::format(
+        "{{metadata: {{name: q, annotations: {{quota.scheduling.koordinator.sh/child-request: "
+        "'{}'}}}}, spec: {{max: {{cpu: 1}}}}}}",
+        used);
+  };
+  constexpr char kNegative[] = R"({"cpu":"-970"})";
+  constexpr char kError[] =
+      "metadata.annotations[quota.scheduling.koordinator.sh/child-request]: cpu must not be "
+      "negative, found -970";
+  EXPECT_EQ(Validate(QuotaRequest(Operation::kCreate, quota(kNegative))), kError);
+  ASSERT_EQ(Validate(QuotaRequest(Operation::kCreate, quota("{}"))), "");
+  EXPECT_EQ(Validate(QuotaRequest(Operation::kUpdate, quota(kNegative), quota("{}"))), kError);
+  EXPECT_NE(Validate(QuotaRequest(Operation::kUpdate, quota("["), quota("{}"))), "");
+  // What was there before can be left and mended.
+  EXPECT_EQ(Validate(QuotaRequest(Operation::kUpdate, quota(kNegative), quota(kNegative))), "");
+  EXPECT_EQ(Validate(QuotaRequest(Operation::kUpdate, quota("{}"), quota(kNegative))), "");
+}
+
+TEST_F(ElasticQuotaWebhookTest, TellsOfWhatHasNoEffectYet) {
+  const Response response = ValidateElasticQuota(
+      QuotaRequest(Operation::kCreate, "{metadata: {name: q}, spec: {max: {cpu: 1}}}"), view_);
+  const auto why = api::UnsupportedKind("scheduling.sigs.k8s.io", "ElasticQuota");
+  EXPECT_EQ(response.warnings, why ? std::vector{*why} : std::vector<std::string>());
 }
 
 TEST_F(ElasticQuotaWebhookTest, LeavesOtherObjectsAlone) {

@@ -15,6 +15,11 @@ using kube::Json;
 using kube::Quantity;
 using kube::ResourceList;
 
+Quantity Times(const Quantity& amount, double ratio) {
+  const double milli = static_cast<double>(amount.MilliValue()) * ratio;
+  return Quantity::FromMilli(static_cast<int64_t>(std::trunc(milli)), amount.format());
+}
+
 ResourceList CpuAndMemory(const ResourceList& all) {
   ResourceList some;
   for (const std::string_view name : {kube::kCpu, kube::kMemory}) {
@@ -23,14 +28,19 @@ ResourceList CpuAndMemory(const ResourceList& all) {
   return some;
 }
 
+// Whether this write says what the node has. Everybody else leaves that as it is.
+bool IsReported(const kube::Node& node, const kube::Node* old) {
+  return old == nullptr ||
+         CpuAndMemory(old->status.allocatable) != CpuAndMemory(node.status.allocatable);
+}
+
 // What the kubelet reported last; nothing if that cannot be told.
 StatusOr<std::optional<ResourceList>> RawOf(const kube::Node& node, const kube::Node* old,
                                             Json& object) {
   const ResourceList now = CpuAndMemory(node.status.allocatable);
   const std::string* text =
       kube::FindValue(node.metadata.annotations, api::kAnnotationRawAllocatable);
-  const bool reported = old == nullptr || CpuAndMemory(old->status.allocatable) != now;
-  if (text != nullptr && !reported) {
+  if (text != nullptr && !IsReported(node, old)) {
     if (Trim(*text) == "null") return std::optional<ResourceList>();
     return api::RawAllocatableOf(node.metadata.annotations);
   }
@@ -41,7 +51,20 @@ StatusOr<std::optional<ResourceList>> RawOf(const kube::Node& node, const kube::
   return std::optional<ResourceList>(now);
 }
 
-void RemoveRaw(Json& object) {
+void Set(Json& object, const kube::Node& node, std::string_view name, const Quantity& amount) {
+  if (kube::AmountOf(node.status.allocatable, name) == amount) return;
+  kube::At(object, {"status", "allocatable", name}) = amount.ToString();
+}
+
+// Amplification is off. What the kubelet has not reported anew is put back as it was reported.
+void Restore(const kube::Node& node, const kube::Node* old, Json& object) {
+  const auto raw = api::RawAllocatableOf(node.metadata.annotations);
+  if (raw.ok() && *raw && !IsReported(node, old)) {
+    for (const auto& [name, amount] : CpuAndMemory(**raw)) {
+      // What is not more was not amplified.
+      if (kube::AmountOf(node.status.allocatable, name) > amount) Set(object, node, name, amount);
+    }
+  }
   Json* annotations = kube::Find(object, {"metadata", "annotations"});
   if (annotations != nullptr && annotations->is_object()) {
     annotations->get_object().erase(api::kAnnotationRawAllocatable);
@@ -51,7 +74,7 @@ void RemoveRaw(Json& object) {
 Status Amplify(const kube::Node& node, const kube::Node* old, Json& object) {
   if (kube::ValueOf(node.metadata.annotations, api::kAnnotationResourceAmplificationRatio)
           .empty()) {
-    RemoveRaw(object);
+    Restore(node, old, object);
     return absl::OkStatus();
   }
   if (kube::FindObject(object, {"status", "allocatable"}) == nullptr) return absl::OkStatus();
@@ -60,13 +83,10 @@ Status Amplify(const kube::Node& node, const kube::Node* old, Json& object) {
   if (!raw || !ratios) return absl::OkStatus();
   for (const std::string_view name : {kube::kCpu, kube::kMemory}) {
     const auto amount = raw->find(name);
+    if (amount == raw->end()) continue;
     const auto ratio = ratios->find(name);
-    if (amount == raw->end() || ratio == ratios->end() || ratio->second <= 1) continue;
-    const double milli = static_cast<double>(amount->second.MilliValue()) * ratio->second;
-    const Quantity amplified =
-        Quantity::FromMilli(static_cast<int64_t>(std::trunc(milli)), amount->second.format());
-    if (kube::AmountOf(node.status.allocatable, name) == amplified) continue;
-    kube::At(object, {"status", "allocatable", name}) = amplified.ToString();
+    const bool amplified = ratio != ratios->end() && ratio->second > 1;
+    Set(object, node, name, amplified ? Times(amount->second, ratio->second) : amount->second);
   }
   return absl::OkStatus();
 }

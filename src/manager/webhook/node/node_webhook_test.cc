@@ -61,15 +61,23 @@ TEST_P(NodeStatusTest, IsAmplified) {
 // V16
 INSTANTIATE_TEST_SUITE_P(
     Cases, NodeStatusTest,
-    testing::Values(NodeCase{"first", R"({"cpu":1.5})", "", "1", "1", "1500m", R"({"cpu":"1"})"},
-                    NodeCase{"another_actor", R"({"cpu":1.5})", R"({"cpu":"1"})", "1500m", "1500m",
-                             "1500m", R"({"cpu":"1"})"},
-                    NodeCase{"kubelet_reports", R"({"cpu":1.5})", R"({"cpu":"1"})", "1500m", "900m",
-                             "1350m", R"({"cpu":"900m"})"},
-                    NodeCase{"ratio_removed", "", R"({"cpu":"1"})", "1500m", "1500m", "1500m", ""},
-                    NodeCase{"ratio_of_one", R"({"cpu":1,"memory":2})", "", "1", "1", "1",
-                             R"({"cpu":"1"})"},
-                    NodeCase{"raw_is_null", R"({"cpu":2})", "null", "1", "1", "1", "null"}),
+    testing::Values(
+        NodeCase{"first", R"({"cpu":1.5})", "", "1", "1", "1500m", R"({"cpu":"1"})"},
+        NodeCase{"another_actor", R"({"cpu":1.5})", R"({"cpu":"1"})", "1500m", "1500m", "1500m",
+                 R"({"cpu":"1"})"},
+        NodeCase{"kubelet_reports", R"({"cpu":1.5})", R"({"cpu":"1"})", "1500m", "900m", "1350m",
+                 R"({"cpu":"900m"})"},
+        NodeCase{"ratio_changed", R"({"cpu":2})", R"({"cpu":"1"})", "1500m", "1500m", "2",
+                 R"({"cpu":"1"})"},
+        NodeCase{"ratio_of_another_resource", R"({"memory":2})", R"({"cpu":"1"})", "1500m", "1500m",
+                 "1", R"({"cpu":"1"})"},
+        NodeCase{"ratio_removed", "", R"({"cpu":"1"})", "1500m", "1500m", "1", ""},
+        NodeCase{"ratio_removed_as_the_kubelet_reports", "", R"({"cpu":"1"})", "1500m", "900m",
+                 "900m", ""},
+        NodeCase{"never_amplified", "", "", "1500m", "1500m", "1500m", ""},
+        NodeCase{"ratio_removed_and_raw_unreadable", "", "x", "1500m", "1500m", "1500m", ""},
+        NodeCase{"ratio_of_one", R"({"cpu":1,"memory":2})", "", "1", "1", "1", R"({"cpu":"1"})"},
+        NodeCase{"raw_is_null", R"({"cpu":2})", "null", "1", "1", "1", "null"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(NodeWebhookTest, NamesWhatItCannotRead) {

@@ -20,6 +20,17 @@ const std::string& QosField() {
   return field;
 }
 
+void CheckWholeCpus(const kube::ResourceList& requests, FieldErrors& errors) {
+  const kube::Quantity cpu = kube::AmountOf(requests, kube::kCpu);
+  if (cpu.IsZero()) {
+    errors.Required(kRequests, "LSR Pod must declare the requested CPUs");
+  } else if (cpu.MilliValue() % 1000 != 0) {
+    errors.Invalid(kRequests, cpu.ToString(), "the requested CPUs of LSR Pod must be integer");
+  }
+}
+
+}  // namespace
+
 void CheckImmutable(const Pod& pod, const Pod& old, const Features& features, FieldErrors& errors) {
   const QosClass qos = api::RawQosClass(pod.metadata.labels);
   if (qos != api::RawQosClass(old.metadata.labels)) {
@@ -35,17 +46,6 @@ void CheckImmutable(const Pod& pod, const Pod& old, const Features& features, Fi
     errors.Invalid(fmt::format("labels.{}", api::kLabelPriority), priority, kImmutable);
   }
 }
-
-void CheckWholeCpus(const kube::ResourceList& requests, FieldErrors& errors) {
-  const kube::Quantity cpu = kube::AmountOf(requests, kube::kCpu);
-  if (cpu.IsZero()) {
-    errors.Required(kRequests, "LSR Pod must declare the requested CPUs");
-  } else if (cpu.MilliValue() % 1000 != 0) {
-    errors.Invalid(kRequests, cpu.ToString(), "the requested CPUs of LSR Pod must be integer");
-  }
-}
-
-}  // namespace
 
 Status CheckColocation(const Pod& pod, const Pod* old, const Features& features) {
   FieldErrors errors;

@@ -16,7 +16,11 @@ bool AnyKey(const json::object* members, bool (*matches)(std::string_view key)) 
          std::ranges::any_of(*members, [&](const auto& member) { return matches(member.key()); });
 }
 
-bool IsOurs(std::string_view key) { return key.find("koordinator.sh/") != key.npos; }
+// Gangs are asked for by the keys that Kubernetes' own scheduler plugins know.
+bool IsOurs(std::string_view key) {
+  return key.find("koordinator.sh/") != key.npos ||
+         key.starts_with("pod-group.scheduling.sigs.k8s.io");
+}
 
 // Batch and mid resources are named as if they were Kubernetes' own.
 bool IsOurResource(std::string_view name) {
@@ -57,6 +61,16 @@ bool NothingToValidate(const Json& pod, const Json& old, std::string_view ns,
   if (old.is_object() && MentionsUs(old)) return false;
   const std::string quota = QuotaOfPod(view.quotas(), {}, ns, features.disable_default_quota);
   return quota.empty() || quota == api::kDefaultQuota;
+}
+
+bool NothingToGuard(const Json& object, const Json& old) {
+  const auto says_the_same = [&](std::string_view map) {
+    const json::object* now = kube::FindObject(object, {"metadata", map});
+    const json::object* before = kube::FindObject(old, {"metadata", map});
+    if (!AnyKey(now, IsOurs) && !AnyKey(before, IsOurs)) return true;
+    return now != nullptr && before != nullptr && *now == *before;
+  };
+  return object.is_object() && says_the_same("labels") && says_the_same("annotations");
 }
 
 }  // namespace koord::manager::webhook

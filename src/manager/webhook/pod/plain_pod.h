@@ -18,4 +18,7 @@ bool NothingToMutate(const kube::Json& pod, std::string_view ns, const ClusterVi
 bool NothingToValidate(const kube::Json& pod, const kube::Json& old, std::string_view ns,
                        const ClusterView& view, const Features& features);
 
+// Whether /validate-pod-keys would surely allow it. `old` is null for a Binding.
+bool NothingToGuard(const kube::Json& object, const kube::Json& old);
+
 }  // namespace koord::manager::webhook

@@ -69,6 +69,18 @@ TEST_F(PlainPodTest, WhatMayMatterIsAskedAbout) {
   }
 }
 
+TEST_F(PlainPodTest, WhatIsWarnedOfIsAskedAbout) {
+  for (const char* key :
+       {"pod-group.scheduling.sigs.k8s.io/name", "pod-group.scheduling.sigs.k8s.io",
+        "gang.scheduling.koordinator.sh/name"}) {
+    const kube::Json pod =
+        Yaml(fmt::format("{{metadata: {{labels: {{{0}: g}}, annotations: "
+                         "{{{0}: g}}}}}}",
+                         key));
+    EXPECT_FALSE(NothingToValidate(pod, {}, "default", view_, features_)) << key;
+  }
+}
+
 TEST_F(PlainPodTest, WhatAPodWasCountsToo) {
   const kube::Json plain = Yaml("{metadata: {name: p}}");
   const kube::Json ours = Yaml("{metadata: {labels: {koordinator.sh/qosClass: BE}}}");
@@ -95,6 +107,20 @@ TEST_F(PlainPodTest, FeaturesThatLookAtEveryPodAreAsked) {
 }
 
 // A namespace that nobody knows yet may be one that a profile is for.
+TEST_F(PlainPodTest, KeysThatDoNotChangeNeedNoGuard) {
+  const kube::Json plain = Yaml("{metadata: {labels: {app: a}}}");
+  const kube::Json ours = Yaml("{metadata: {labels: {koordinator.sh/qosClass: BE}}}");
+  const kube::Json noted = Yaml("{metadata: {annotations: {koordinator.sh/x: y}}}");
+  EXPECT_TRUE(NothingToGuard(plain, Yaml("{metadata: {labels: {app: b}}}")));
+  EXPECT_TRUE(NothingToGuard(ours, ours));
+  EXPECT_TRUE(NothingToGuard(plain, kube::Json())) << "a Binding";
+  EXPECT_FALSE(NothingToGuard(ours, plain));
+  EXPECT_FALSE(NothingToGuard(plain, ours));
+  EXPECT_FALSE(NothingToGuard(noted, plain));
+  EXPECT_FALSE(NothingToGuard(noted, kube::Json()));
+  EXPECT_FALSE(NothingToGuard(kube::Json(), kube::Json()));
+}
+
 TEST_F(PlainPodTest, DoubtIsAskedAbout) {
   view_.profile_set.Set(Read<api::ClusterColocationProfile>(
       "{metadata: {name: p}, spec: {namespaceSelector: {matchLabels: {a: b}}}}"));

@@ -26,7 +26,7 @@ std::string_view Decide(const Request& request, const ClusterView& view,
   const bool everywhere = options.namespaces == Names{"*"};
   if (!everywhere && options.namespaces.empty()) return "";
   if (!everywhere && !Contains(options.namespaces, request.ns)) return "out_of_scope";
-  const auto pod = view.FindPod({request.ns, request.name});
+  const auto pod = view.FindPod({request.ns, BoundPodOf(request)});
   if (pod == nullptr) return "";
   if (HasAny(pod->metadata.labels, options.bypass_labels)) return "bypass_label";
   if (HasAny(pod->metadata.annotations, options.bypass_annotations)) return "bypass_annotation";
@@ -35,12 +35,20 @@ std::string_view Decide(const Request& request, const ClusterView& view,
 
 }  // namespace
 
+bool IsPodBinding(const Request& request) {
+  if (!request.group.empty() || request.operation != Operation::kCreate) return false;
+  return (request.resource == "pods" && request.subresource == "binding") ||
+         (request.resource == "bindings" && request.subresource.empty());
+}
+
+std::string BoundPodOf(const Request& request) {
+  if (!request.name.empty()) return request.name;
+  return std::string(kube::FindString(request.object, {"metadata", "name"}));
+}
+
 Response ValidateBinding(const Request& request, const ClusterView& view,
                          const BindingOptions& options, WebhookMetrics* metrics) {
-  const bool is_binding = request.group.empty() && request.resource == "pods" &&
-                          request.subresource == "binding" &&
-                          request.operation == Operation::kCreate;
-  if (options.user_names.empty() || !is_binding) return Response::Allowed();
+  if (options.user_names.empty() || !IsPodBinding(request)) return Response::Allowed();
   const std::string_view decision = Decide(request, view, options);
   if (metrics != nullptr && !decision.empty()) {
     metrics->binding_decisions.With({decision}).Increment();

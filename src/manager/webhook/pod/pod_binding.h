@@ -19,6 +19,11 @@ struct BindingOptions {
   std::vector<std::string> bypass_annotations;
 };
 
+// Whether a pod is put on a node: by its part "binding", or as of old by an object of its own.
+bool IsPodBinding(const Request& request);
+// The name of that pod.
+std::string BoundPodOf(const Request& request);
+
 Response ValidateBinding(const Request& request, const ClusterView& view,
                          const BindingOptions& options, WebhookMetrics* metrics);
 

@@ -47,7 +47,7 @@ Response MutatePod(const Request& request, const PodMutation& context) {
   if (const auto pod = kube::Decode<kube::Pod>(request.object); !pod.ok()) {
     return Response::Errored(400, pod.status());
   }
-  Json pod = request.object;
+  Json pod(request.object, request.object.storage());
   if (const Status status = RunSteps(request, context, pod); !status.ok()) {
     return Response::Errored(500, status);
   }

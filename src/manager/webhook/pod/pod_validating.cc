@@ -1,12 +1,14 @@
 #include "manager/webhook/pod/pod_validating.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "api/elastic_quota.h"
 #include "api/keys.h"
-#include "api/pod_annotations.h"
+#include "api/unsupported.h"
 #include "manager/quota/pod_quota.h"
+#include "manager/quota/quota_evaluation.h"
 
 namespace koord::manager::webhook {
 namespace {
@@ -39,7 +41,9 @@ StatusOr<Subject> DecodeSubject(const Request& request) {
 
 Status CheckTrust(const Request& request, const Subject& subject, const PodValidation& context) {
   FieldErrors errors;
-  CheckSchedulerKeys(request, subject.pod, subject.old_or_null(), context.trust, errors,
+  const Pod* old = subject.old_or_null();
+  CheckSchedulerKeys(request, subject.pod.metadata.annotations,
+                     old != nullptr ? &old->metadata.annotations : nullptr, context.trust, errors,
                      context.metrics);
   return ToStatus(errors);
 }
@@ -47,8 +51,11 @@ Status CheckTrust(const Request& request, const Subject& subject, const PodValid
 Status CheckBeforeQuota(const Request& request, const Subject& subject,
                         const PodValidation& context, const StepTimer& timer) {
   const Pod* old = subject.old_or_null();
-  RETURN_IF_ERROR(
-      timer.Run("ClusterReservation", [&] { return CheckReservedAnnotations(subject.pod); }));
+  RETURN_IF_ERROR(timer.Run("ClusterReservation", [&] {
+    FieldErrors errors;
+    CheckReservedAnnotations(subject.pod.metadata.annotations, errors);
+    return ToStatus(errors);
+  }));
   RETURN_IF_ERROR(CheckTrust(request, subject, context));
   RETURN_IF_ERROR(timer.Run("ClusterColocationProfile",
                             [&] { return CheckColocation(subject.pod, old, context.features); }));
@@ -68,18 +75,35 @@ Status CheckAfterQuota(const Subject& subject, const PodValidation& context,
   });
 }
 
-void ReplaceResources(Pod& pod) {
-  const std::string_view text =
-      kube::ValueOf(pod.metadata.annotations, api::kAnnotationReplaceResources);
-  if (text.empty()) return;
-  const api::ResourceReplacements replacements = api::ParseReplaceResources(text);
-  for (auto* containers : {&pod.spec.containers, &pod.spec.init_containers}) {
-    for (kube::Container& container : *containers) {
-      api::Apply(replacements, container.resources.requests);
-      api::Apply(replacements, container.resources.limits);
-    }
+// The same for the same pod, however often it is reviewed.
+std::string IdOf(const Request& request, const Subject& subject) {
+  const std::string& name =
+      subject.pod.metadata.name.empty() ? request.name : subject.pod.metadata.name;
+  return name.empty() ? request.uid : kube::ObjectKey{subject.ns, name}.ToString();
+}
+
+// A pod whose name is taken will not be created, so that it must not cost its quota anything.
+bool IsNameTaken(const Request& request, const Subject& subject, const ClusterView& view) {
+  return request.operation == Operation::kCreate &&
+         view.FindPod({subject.ns, subject.pod.metadata.name}) != nullptr;
+}
+
+// For what is new: nobody is told of the same thing with every change of the pod.
+std::vector<std::string> WarningsOf(const Request& request, const Subject& subject,
+                                    const PodValidation& context) {
+  std::vector<std::string> warnings = api::UnsupportedRequestsOf(subject.pod);
+  if (subject.old) {
+    const std::vector<std::string> before = api::UnsupportedRequestsOf(*subject.old);
+    std::erase_if(warnings, [&](const std::string& warning) {
+      return std::ranges::find(before, warning) != before.end();
+    });
+    return warnings;
   }
-  api::Apply(replacements, pod.spec.overhead.own());
+  for (std::string& warning : QuestionableKeys(request, subject.pod, subject.ns, context.view,
+                                               context.trust, context.metrics)) {
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
 }
 
 Response ToResponse(const Status& status, std::vector<std::string> warnings) {
@@ -103,11 +127,7 @@ void ValidatePod(const Request& request, const PodValidation& context,
   if (!before.ok()) return done(Response::Errored(400, before));
   // Known before the pod is charged, so that one that is refused anyway costs its quota nothing.
   const Status after = CheckAfterQuota(*subject, context, timer);
-  std::vector<std::string> warnings;
-  if (request.operation == Operation::kCreate) {
-    warnings = QuestionableKeys(request, subject->pod, subject->ns, context.view, context.trust,
-                                context.metrics);
-  }
+  std::vector<std::string> warnings = WarningsOf(request, *subject, context);
   const Features& features = context.features;
   const std::string quota =
       QuotaToCharge(subject->pod, subject->old_or_null(), subject->ns, context.view, features);
@@ -117,9 +137,10 @@ void ValidatePod(const Request& request, const PodValidation& context,
   if (features.elastic_quota_evaluation_transform_pod && features.replace_resources_transformer) {
     ReplaceResources(subject->pod);
   }
-  const bool dry_run = request.dry_run || !after.ok();
+  const bool dry_run =
+      request.dry_run || !after.ok() || IsNameTaken(request, *subject, context.view);
   context.evaluator->Evaluate(
-      quota, subject->pod, dry_run,
+      quota, IdOf(request, *subject), subject->pod, dry_run,
       [timer, start = context.clock.Steady(), after, warnings = std::move(warnings),
        done = std::move(done)](Status evaluated) mutable {
         timer.Observe("EvaluateQuota", evaluated.ok(), start);
@@ -127,13 +148,10 @@ void ValidatePod(const Request& request, const PodValidation& context,
       });
 }
 
-Status CheckReservedAnnotations(const Pod& pod) {
-  FieldErrors errors;
-  if (pod.metadata.annotations.contains(api::kAnnotationReservePod)) {
-    errors.Forbidden(fmt::format("annotations.{}", api::kAnnotationReservePod),
-                     "cannot set in annotations");
-  }
-  return ToStatus(errors);
+void CheckReservedAnnotations(const kube::Annotations& annotations, FieldErrors& errors) {
+  if (!annotations.contains(api::kAnnotationReservePod)) return;
+  errors.Forbidden(fmt::format("annotations.{}", api::kAnnotationReservePod),
+                   "cannot set in annotations");
 }
 
 Status CheckQuotaParent(const Pod& pod, const Pod* old, std::string_view ns,

@@ -28,7 +28,10 @@ void ValidatePod(const Request& request, const PodValidation& context,
                  absl::AnyInvocable<void(Response)> done);
 
 // The checks; errors are what users see.
-Status CheckReservedAnnotations(const kube::Pod& pod);
+void CheckReservedAnnotations(const kube::Annotations& annotations, FieldErrors& errors);
+// Class and priority of a pod stay as they were when it was created.
+void CheckImmutable(const kube::Pod& pod, const kube::Pod& old, const Features& features,
+                    FieldErrors& errors);
 Status CheckColocation(const kube::Pod& pod, const kube::Pod* old, const Features& features);
 Status CheckQuotaParent(const kube::Pod& pod, const kube::Pod* old, std::string_view ns,
                         const ClusterView& view, const Features& features);

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/unsupported.h"
 #include "manager/webhook/pod/pod_binding.h"
+#include "manager/webhook/pod/pod_keys.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
 namespace koord::manager::webhook::pod_validating_test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -229,6 +232,103 @@ TEST_F(PodValidatingTest, OnlyTheSchedulerWritesItsKeys) {
             3);
 }
 
+TEST_F(PodValidatingTest, WhatNodesAreToldOfBatchResourcesStays) {
+  constexpr char kNoted[] =
+      "{metadata: {annotations: {node.koordinator.sh/extended-resource-spec: '{}'}}}";
+  constexpr char kForged[] =
+      "{metadata: {annotations: {node.koordinator.sh/extended-resource-spec: "
+      "'{\"containers\":{}}'}}}";
+  constexpr char kError[] =
+      "annotations.node.koordinator.sh/extended-resource-spec: Forbidden: it is set when the pod "
+      "is created, and only the scheduler may change it, not user \"alice\"";
+  EXPECT_EQ(Create(kNoted), "") << "as the mutating webhook has left it";
+  EXPECT_EQ(Update(kNoted, kForged), kError);
+  EXPECT_EQ(Update(kNoted, "{}"), kError);
+  EXPECT_EQ(Update("{}", kForged), kError);
+  EXPECT_EQ(Update(kNoted, kNoted), "");
+  Request scheduler = PodRequest(Operation::kUpdate, kForged, kNoted);
+  scheduler.user.name = "system:kube-scheduler";
+  EXPECT_TRUE(Validate(scheduler).allowed);
+}
+
+class PodKeysTest : public PodValidatingTest {
+ protected:
+  PodKeysTest() {
+    view_.pods.push_back(
+        Read<kube::Pod>("{metadata: {name: p, namespace: default, annotations: "
+                        "{scheduling.koordinator.sh/resource-status: old}}}"));
+  }
+  std::string Judge(const Request& request) {
+    return Text(ValidatePodKeys(request, {view_, features_, trust_, &metrics_}));
+  }
+  std::string UpdatePart(std::string_view part, std::string_view old, std::string_view pod) {
+    Request request = PodRequest(Operation::kUpdate, pod, old);
+    request.subresource = part;
+    return Judge(request);
+  }
+  std::string Bind(std::string_view annotations, std::string_view user = "alice") {
+    Request request =
+        PodRequest(Operation::kCreate,
+                   fmt::format("{{metadata: {{name: p, annotations: {}}}, target: {{name: n}}}}",
+                               annotations));
+    request.user.name = user;
+    request.subresource = "binding";
+    request.name = "p";
+    const std::string by_part = Judge(request);
+    request.resource = "bindings";
+    request.subresource = "";
+    request.name = "";
+    EXPECT_EQ(Judge(request), by_part) << "the old way must not be another one";
+    return by_part;
+  }
+};
+
+TEST_F(PodKeysTest, PartsOfAPodAreNoWayAround) {
+  constexpr char kPlain[] = "{metadata: {name: p}}";
+  constexpr char kPinned[] =
+      "{metadata: {name: p, annotations: {scheduling.koordinator.sh/resource-status: '{}'}}}";
+  for (const std::string_view part : {"status", "resize", "ephemeralcontainers"}) {
+    EXPECT_THAT(UpdatePart(part, kPlain, kPinned),
+                HasSubstr("resource-status: Forbidden: only the scheduler may set it"));
+    EXPECT_THAT(UpdatePart(part, kPinned, kPlain), HasSubstr("resource-status: Forbidden"));
+    EXPECT_EQ(UpdatePart(part, kPinned, kPinned), "");
+    EXPECT_THAT(UpdatePart(part, "{metadata: {labels: {koordinator.sh/qosClass: BE}}}", "{}"),
+                HasSubstr("labels.koordinator.sh/qosClass: Invalid value"));
+    EXPECT_THAT(UpdatePart(part, "{}",
+                           "{metadata: {annotations: "
+                           "{node.koordinator.sh/extended-resource-spec: '{}'}}}"),
+                HasSubstr("extended-resource-spec: Forbidden"));
+  }
+}
+
+// A node that reports on a pod which was created while nobody checked must not be refused for that.
+TEST_F(PodKeysTest, WhatWasThereBeforeIsNobodysFault) {
+  constexpr char kOdd[] =
+      "{metadata: {labels: {koordinator.sh/qosClass: BE}, annotations: "
+      "{scheduling.koordinator.sh/reserve-pod: 'true'}}, spec: {priority: 9500}}";
+  EXPECT_EQ(UpdatePart("status", kOdd, kOdd), "");
+  EXPECT_THAT(UpdatePart("status", "{}",
+                         "{metadata: {annotations: {scheduling.koordinator.sh/reserve-pod: ''}}}"),
+              HasSubstr("reserve-pod: Forbidden"));
+}
+
+TEST_F(PodKeysTest, ABindingIsNoWayAround) {
+  EXPECT_EQ(Bind("{}"), "");
+  EXPECT_EQ(Bind("{mine: x}"), "");
+  EXPECT_THAT(Bind("{scheduling.koordinator.sh/device-allocated: '{}'}"),
+              HasSubstr("device-allocated: Forbidden: only the scheduler may set it"));
+  EXPECT_THAT(Bind("{scheduling.koordinator.sh/resource-status: new}"),
+              HasSubstr("resource-status: Forbidden"));
+  EXPECT_EQ(Bind("{scheduling.koordinator.sh/resource-status: old}"), "") << "changes nothing";
+  EXPECT_THAT(Bind("{node.koordinator.sh/extended-resource-spec: '{}'}"),
+              HasSubstr("extended-resource-spec: Forbidden"));
+  EXPECT_THAT(Bind("{mine: [x]}"), HasSubstr("metadata.annotations: "));
+  for (const std::string_view scheduler :
+       {"system:kube-scheduler", "system:serviceaccount:koordinator-system:koord-scheduler"}) {
+    EXPECT_EQ(Bind("{scheduling.koordinator.sh/device-allocated: '{}'}", scheduler), "");
+  }
+}
+
 TEST_F(PodValidatingTest, PointsOutWhatCanBeAbused) {
   view_.topology.Set(*Read<api::ElasticQuota>(
       "{metadata: {name: q, annotations: {quota.scheduling.koordinator.sh/namespaces: "
@@ -240,8 +340,8 @@ TEST_F(PodValidatingTest, PointsOutWhatCanBeAbused) {
   EXPECT_THAT(warnings("{metadata: {annotations: {koordinator.sh/oom-score-adj: '-1000'}}}"),
               ElementsAre(HasSubstr("koordinator.sh/oom-score-adj: ")));
   EXPECT_THAT(warnings("{metadata: {labels: {quota.scheduling.koordinator.sh/name: q}}}"),
-              ElementsAre("quota.scheduling.koordinator.sh/name: quota \"q\" is meant for other "
-                          "namespaces"));
+              Contains("quota.scheduling.koordinator.sh/name: quota \"q\" is meant for other "
+                       "namespaces"));
   EXPECT_THAT(warnings("{metadata: {annotations: {gang.scheduling.koordinator.sh/groups: "
                        "'[\"default/a\",\"other/b\"]'}}}"),
               ElementsAre("gang.scheduling.koordinator.sh/groups: gang \"other/b\" is in another "
@@ -255,6 +355,28 @@ TEST_F(PodValidatingTest, PointsOutWhatCanBeAbused) {
   trust_.trust_everyone = true;
   EXPECT_THAT(warnings("{metadata: {annotations: {koordinator.sh/oom-score-adj: '-1000'}}}"),
               IsEmpty());
+}
+
+TEST_F(PodValidatingTest, TellsOfWhatHasNoEffectYetOnce) {
+  constexpr char kPlain[] = "{metadata: {name: p}}";
+  constexpr char kGang[] = "{metadata: {labels: {pod-group.scheduling.sigs.k8s.io/name: g}}}";
+  constexpr char kMore[] =
+      "{metadata: {labels: {pod-group.scheduling.sigs.k8s.io/name: g}}, spec: {containers: [{name: "
+      "c, resources: {limits: {koordinator.sh/gpu: 100}}}]}}";
+  const auto unsupported = [](std::string_view pod) {
+    return api::UnsupportedRequestsOf(*Read<kube::Pod>(pod));
+  };
+  const auto warnings = [&](std::string_view pod, std::string_view old = "") {
+    return Validate(PodRequest(old.empty() ? Operation::kCreate : Operation::kUpdate, pod, old))
+        .warnings;
+  };
+  EXPECT_EQ(warnings(kMore), unsupported(kMore));
+  EXPECT_EQ(warnings(kMore, kPlain), unsupported(kMore));
+  EXPECT_EQ(warnings(kMore, kGang).size() + unsupported(kGang).size(), unsupported(kMore).size());
+  EXPECT_THAT(warnings(kMore, kMore), IsEmpty());
+  EXPECT_THAT(warnings(kPlain, kMore), IsEmpty());
+  trust_.trust_everyone = true;
+  EXPECT_EQ(warnings(kMore), unsupported(kMore)) << "that is about trust, not about features";
 }
 
 class PodBindingTest : public testing::Test {

@@ -1,35 +1,25 @@
 #include "manager/webhook/pod/trusted_keys.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "api/annotation_codec.h"
 #include "api/keys.h"
+#include "api/output_keys.h"
 #include "api/qos.h"
 #include "base/strings.h"
 
 namespace koord::manager::webhook {
 namespace {
 
-constexpr std::array kSchedulerKeys{api::kAnnotationResourceStatus,
-                                    api::kAnnotationDeviceAllocated,
-                                    api::kAnnotationReservationAllocated,
-                                    api::kAnnotationGpuMinors,
-                                    api::kAnnotationBindTimestamp,
-                                    api::kAnnotationBindGangGroupId,
-                                    api::kAnnotationBindGangMemberCount,
-                                    api::kAnnotationDeprecatedBindGangGroupId,
-                                    api::kAnnotationDeprecatedBindGangMemberCount};
-
 constexpr size_t kLongestValue = 16 << 10;
 
-bool SameValue(const kube::Pod& pod, const kube::Pod* old, std::string_view key) {
-  const std::string* now = kube::FindValue(pod.metadata.annotations, key);
-  const std::string* before =
-      old == nullptr ? nullptr : kube::FindValue(old->metadata.annotations, key);
-  if (now == nullptr || before == nullptr) return now == before;
-  return *now == *before;
+bool SameValue(const kube::Annotations& now, const kube::Annotations* before,
+               std::string_view key) {
+  const std::string* value = kube::FindValue(now, key);
+  const std::string* old = before == nullptr ? nullptr : kube::FindValue(*before, key);
+  if (value == nullptr || old == nullptr) return value == old;
+  return *value == *old;
 }
 
 // Those who run the cluster rather than work in it.
@@ -128,19 +118,23 @@ void AboutSize(const kube::Pod& pod, Warnings& warnings) {
 
 }  // namespace
 
-void CheckSchedulerKeys(const Request& request, const kube::Pod& pod, const kube::Pod* old,
-                        const TrustOptions& options, FieldErrors& errors, WebhookMetrics* metrics) {
+void CheckSchedulerKeys(const Request& request, const kube::Annotations& now,
+                        const kube::Annotations* before, const TrustOptions& options,
+                        FieldErrors& errors, WebhookMetrics* metrics) {
   if (options.trust_everyone) return;
-  for (const std::string_view key : kSchedulerKeys) {
-    if (SameValue(pod, old, key)) continue;
-    if (std::ranges::find(options.schedulers, request.user.name) != options.schedulers.end()) {
-      return;
-    }
-    errors.Forbidden(
-        fmt::format("annotations.{}", key),
-        fmt::format("only the scheduler may set it, not user {}", Quote(request.user.name)));
+  if (std::ranges::find(options.schedulers, request.user.name) != options.schedulers.end()) return;
+  const auto check = [&](std::string_view key, std::string_view rule) {
+    if (SameValue(now, before, key)) return;
+    errors.Forbidden(fmt::format("annotations.{}", key),
+                     fmt::format("{}, not user {}", rule, Quote(request.user.name)));
     if (metrics != nullptr) metrics->untrusted_keys.With({key, "refused"}).Increment();
-  }
+  };
+  for (const std::string_view key : api::kOutputAnnotations)
+    check(key, "only the scheduler may set it");
+  // When a pod is created, the mutating webhook says there what the containers ask for.
+  if (before == nullptr) return;
+  check(api::kAnnotationExtendedResourceSpec,
+        "it is set when the pod is created, and only the scheduler may change it");
 }
 
 std::vector<std::string> QuestionableKeys(const Request& request, const kube::Pod& pod,

@@ -24,6 +24,7 @@ class ClusterView {
   virtual const ProfileSet& profiles() const = 0;
   // The error is for the user.
   virtual StatusOr<const kube::Labels*> NamespaceLabels(std::string_view ns) const = 0;
+  virtual bool IsNamespaceBeingDeleted(std::string_view ns) const = 0;
   // Null if there is none; likewise below.
   virtual std::shared_ptr<const kube::PriorityClass> FindPriorityClass(
       std::string_view name) const = 0;
@@ -32,7 +33,7 @@ class ClusterView {
   virtual QuotaTopology& quotas() = 0;
   virtual const QuotaTopology& quotas() const = 0;
   // Pods by the label that names their quota.
-  virtual std::vector<std::string> PodsOfQuota(std::string_view quota) const = 0;
+  virtual std::vector<kube::ObjectKey> PodsOfQuota(std::string_view quota) const = 0;
   virtual bool HasPods(std::string_view ns) const = 0;
   // In the order of their names.
   virtual std::vector<std::shared_ptr<const api::ElasticQuotaProfile>> QuotaProfilesOfTree(

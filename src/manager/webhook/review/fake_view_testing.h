@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/virtual_loop.h"
@@ -35,6 +36,9 @@ class FakeView final : public ClusterView {
     if (it == namespaces.end()) return NotFound("namespaces \"{}\" not found", ns);
     return &it->second;
   }
+  bool IsNamespaceBeingDeleted(std::string_view ns) const override {
+    return namespaces_being_deleted.contains(ns);
+  }
   std::shared_ptr<const kube::PriorityClass> FindPriorityClass(
       std::string_view name) const override {
     const auto it = priority_classes.find(name);
@@ -48,14 +52,14 @@ class FakeView final : public ClusterView {
   }
   QuotaTopology& quotas() override { return topology; }
   const QuotaTopology& quotas() const override { return topology; }
-  std::vector<std::string> PodsOfQuota(std::string_view quota) const override {
-    std::vector<std::string> names;
+  std::vector<kube::ObjectKey> PodsOfQuota(std::string_view quota) const override {
+    std::vector<kube::ObjectKey> found;
     for (const auto& pod : pods) {
       if (kube::ValueOf(pod->metadata.labels, "quota.scheduling.koordinator.sh/name") == quota) {
-        names.push_back(pod->metadata.name);
+        found.push_back(kube::KeyOf(pod->metadata));
       }
     }
-    return names;
+    return found;
   }
   bool HasPods(std::string_view ns) const override {
     for (const auto& pod : pods) {
@@ -83,6 +87,7 @@ class FakeView final : public ClusterView {
   VirtualLoop loop;
   ProfileSet profile_set;
   std::map<std::string, kube::Labels, std::less<>> namespaces{{"default", {}}};
+  std::set<std::string, std::less<>> namespaces_being_deleted;
   std::map<std::string, std::shared_ptr<const kube::PriorityClass>, std::less<>> priority_classes;
   std::vector<std::shared_ptr<const kube::Pod>> pods;
   std::vector<std::shared_ptr<const kube::Node>> nodes;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/strings.h"
@@ -10,7 +9,11 @@
 namespace koord::manager::webhook {
 
 void FieldErrors::Add(std::string error) {
-  if (std::ranges::find(errors_, error) == errors_.end()) errors_.push_back(std::move(error));
+  if (errors_.size() == kMostNamed) {
+    ++unnamed_;
+  } else if (known_.insert(error).second) {
+    errors_.push_back(std::move(error));
+  }
 }
 
 void FieldErrors::Invalid(std::string_view field, std::string_view value, std::string_view why) {
@@ -26,7 +29,9 @@ void FieldErrors::Required(std::string_view field, std::string_view why) {
 }
 
 std::string FieldErrors::ToString() const {
-  return errors_.size() == 1 ? errors_[0] : "[" + Join(errors_, ", ") + "]";
+  if (errors_.size() == 1) return errors_[0];
+  const std::string more = unnamed_ > 0 ? fmt::format(", and {} more", unnamed_) : "";
+  return fmt::format("[{}{}]", Join(errors_, ", "), more);
 }
 
 }  // namespace koord::manager::webhook

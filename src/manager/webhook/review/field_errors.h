@@ -1,4 +1,6 @@
 #pragma once
+#include <absl/container/flat_hash_set.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -6,7 +8,7 @@
 namespace koord::manager::webhook {
 
 // What is wrong with the fields of an object, in Kubernetes' words: one stands as it is, several as
-// [a, b], and nothing is said twice.
+// [a, b], and nothing is said twice. What is wrong in very many places is not named everywhere.
 class FieldErrors {
  public:
   void Invalid(std::string_view field, std::string_view value, std::string_view why);
@@ -17,9 +19,13 @@ class FieldErrors {
   std::string ToString() const;
 
  private:
+  static constexpr size_t kMostNamed = 50;
+
   void Add(std::string error);
 
   std::vector<std::string> errors_;
+  absl::flat_hash_set<std::string> known_;
+  size_t unnamed_ = 0;
 };
 
 }  // namespace koord::manager::webhook

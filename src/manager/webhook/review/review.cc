@@ -57,7 +57,10 @@ StatusOr<Json> TakeObject(json::object& request, std::string_view member) {
 }
 
 StatusOr<Request> ReadRequest(json::object& in) {
-  Request request;
+  // Moved, not assigned, they stay in the memory of the document.
+  ASSIGN_OR_RETURN(Json object, TakeObject(in, "object"));
+  ASSIGN_OR_RETURN(Json old_object, TakeObject(in, "oldObject"));
+  Request request{.object = std::move(object), .old_object = std::move(old_object)};
   ASSIGN_OR_RETURN(request.uid, Text(in, "uid", "request"));
   ASSIGN_OR_RETURN(const std::string operation, Text(in, "operation", "request"));
   ASSIGN_OR_RETURN(request.operation, ParseOperation(operation));
@@ -74,8 +77,6 @@ StatusOr<Request> ReadRequest(json::object& in) {
   if (const Json* dry_run = in.if_contains("dryRun"); dry_run != nullptr && dry_run->is_bool()) {
     request.dry_run = dry_run->get_bool();
   }
-  ASSIGN_OR_RETURN(request.object, TakeObject(in, "object"));
-  ASSIGN_OR_RETURN(request.old_object, TakeObject(in, "oldObject"));
   return request;
 }
 
@@ -91,10 +92,9 @@ bool Request::IsAbout(std::string_view plural) const {
 }
 
 Response Response::Patched(const Json& before, const Json& after) {
-  Response response;
   Json patch = kube::CreateJsonPatch(before, after);
-  if (!patch.get_array().empty()) response.patch = std::move(patch);
-  return response;
+  if (patch.get_array().empty()) return Allowed();
+  return {.patch = std::move(patch)};
 }
 
 Response Response::Errored(int code, std::string message) {
@@ -110,21 +110,43 @@ StatusOr<Review> ReadReview(std::string_view content_type, std::string_view body
   if (!IsJson(content_type)) {
     return InvalidArgument("contentType={}, expected application/json", Quote(content_type));
   }
-  ASSIGN_OR_RETURN(Json document, kube::ParseJson(body));
+  ASSIGN_OR_RETURN(Json document, kube::ParseShortLivedJson(body));
   if (!document.is_object()) return InvalidArgument("expected an AdmissionReview object");
-  Review review;
-  ASSIGN_OR_RETURN(review.api_version, Text(document.get_object(), "apiVersion", "review"));
+  ASSIGN_OR_RETURN(std::string api_version, Text(document.get_object(), "apiVersion", "review"));
   const std::string_view kind = kube::FindString(document, {"kind"});
-  if (kind != "AdmissionReview" || (review.api_version != kV1 && review.api_version != kV1Beta1)) {
+  if (kind != "AdmissionReview" || (api_version != kV1 && api_version != kV1Beta1)) {
     return InvalidArgument("expected an AdmissionReview of {} or {}, found {} of {}", kV1, kV1Beta1,
-                           Quote(kind), Quote(review.api_version));
+                           Quote(kind), Quote(api_version));
   }
   Json* request = kube::Find(document, {"request"});
   if (request == nullptr || !request->is_object()) {
     return InvalidArgument("AdmissionReview without a request");
   }
-  ASSIGN_OR_RETURN(review.request, ReadRequest(request->get_object()));
-  return review;
+  ASSIGN_OR_RETURN(Request read, ReadRequest(request->get_object()));
+  return Review{.api_version = std::move(api_version), .request = std::move(read)};
+}
+
+// Kubernetes cuts warnings beyond 256 characters, and drops those beyond 4096 in all.
+std::vector<std::string> BoundedWarnings(const std::vector<std::string>& warnings) {
+  constexpr size_t kLongest = 256, kMost = 4096, kRoomForTheLast = 64;
+  constexpr std::string_view kCut = "...";
+  std::vector<std::string> bounded;
+  size_t total = 0;
+  for (const std::string& warning : warnings) {
+    std::string text = warning;
+    if (text.size() > kLongest) {
+      size_t end = kLongest - kCut.size();
+      while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // of UTF-8
+      text.replace(end, text.npos, kCut);
+    }
+    if (total + text.size() + kRoomForTheLast > kMost) {
+      bounded.push_back(fmt::format("{} more warnings", warnings.size() - bounded.size()));
+      break;
+    }
+    total += text.size();
+    bounded.push_back(std::move(text));
+  }
+  return bounded;
 }
 
 std::string WriteReview(std::string_view api_version, std::string_view uid,
@@ -138,7 +160,8 @@ std::string WriteReview(std::string_view api_version, std::string_view uid,
     answer["patch"] = Base64Encode(kube::Serialize(response.patch));
   }
   if (!response.warnings.empty()) {
-    answer["warnings"] = json::array(response.warnings.begin(), response.warnings.end());
+    const std::vector<std::string> warnings = BoundedWarnings(response.warnings);
+    answer["warnings"] = json::array(warnings.begin(), warnings.end());
   }
   return kube::Serialize({{"kind", "AdmissionReview"},
                           {"apiVersion", api_version.empty() ? kV1 : api_version},

@@ -16,6 +16,7 @@ namespace koord::manager::webhook {
 
 using kube::Operation;
 
+// Its objects are in memory that goes with the last of them, and with what was copied into it.
 struct Request {
   std::string uid;
   Operation operation = Operation::kCreate;
@@ -59,6 +60,9 @@ inline constexpr std::string_view kNothingToDecode = "there is no content to dec
 
 // Errors say what is wrong with the body.
 StatusOr<Review> ReadReview(std::string_view content_type, std::string_view body);
+
+// As many warnings as the API server passes on.
+std::vector<std::string> BoundedWarnings(const std::vector<std::string>& warnings);
 
 std::string WriteReview(std::string_view api_version, std::string_view uid,
                         const Response& response);

@@ -32,6 +32,20 @@ TEST(ReviewTest, ReadsWhatTheServerAsks) {
   EXPECT_EQ(kube::FindInt(request.old_object, {"x"}), 2);
 }
 
+// All of a review is in one piece of memory, and so is the patch that answers it.
+TEST(ReviewTest, CopiesNoObject) {
+  const auto review = ReadReview("application/json", R"({
+    "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+    "request": {"uid": "u1", "operation": "UPDATE", "object": {"x": 1}, "oldObject": {"x": 2}}})");
+  ASSERT_TRUE(review.ok()) << Message(review.status());
+  const kube::json::storage_ptr& memory = review->request.object.storage();
+  EXPECT_NE(memory.get(), kube::json::storage_ptr().get());
+  EXPECT_EQ(review->request.old_object.storage().get(), memory.get());
+  const Response response = Response::Patched(review->request.old_object, review->request.object);
+  EXPECT_EQ(response.patch.storage().get(), memory.get());
+  EXPECT_EQ(kube::Serialize(response.patch), R"([{"op":"replace","path":"/x","value":1}])");
+}
+
 struct BadCase {
   const char* name;
   const char* content_type;
@@ -73,6 +87,22 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"object", kJsonType, WithRequest(R"({"operation":"CREATE","object":[1]})"),
                 "request.object: expected an object"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ReviewTest, NoMoreWarningsThanTheServerPassesOn) {
+  EXPECT_EQ(BoundedWarnings({"a", "b"}), (std::vector<std::string>{"a", "b"}));
+  const auto longs = BoundedWarnings({std::string(256, 'x'), std::string(257, 'x')});
+  EXPECT_EQ(longs[0], std::string(256, 'x'));
+  EXPECT_EQ(longs[1], std::string(253, 'x') + "...");
+  std::string letters = "x";  // so that the limit falls into the middle of one
+  for (int i = 0; i < 200; ++i) letters += "\u00e4";
+  EXPECT_TRUE(IsValidUtf8(BoundedWarnings({letters})[0]));
+
+  const auto many = BoundedWarnings(std::vector<std::string>(1000, std::string(100, 'x')));
+  size_t total = 0;
+  for (const std::string& each : many) total += each.size();
+  EXPECT_LE(total, 4096u);
+  EXPECT_EQ(many.back(), std::to_string(1000 - (many.size() - 1)) + " more warnings");
+}
 
 TEST(ReviewTest, WritesAnswers) {
   EXPECT_EQ(WriteReview("admission.k8s.io/v1", "u", Response::Allowed()),

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/asio_loop.h"
-#include "component/ask_testing.h"
-#include "kube/client/http_transport.h"
 #include "kube/serving/http_server.h"
 #include "kube/serving/x509.h"
+#include "kube/transport/http_transport.h"
 #include "manager/webhook/review/fake_view_testing.h"
 #include "manager/webhook/server/webhook_handler.h"
+#include "program/ask_testing.h"
 
 namespace koord::manager::webhook {
 namespace {
@@ -101,7 +101,7 @@ void BM_Handler(benchmark::State& state, const char* path) {
   Handlers handlers;
   const std::string body = Handlers::Review();
   for (auto _ : state) {
-    const auto recorder = std::make_shared<component::Recorder>();
+    const auto recorder = std::make_shared<program::Recorder>();
     kube::HttpRequest request{.method = "POST", .target = path, .body = body};
     request.headers.Set("Content-Type", "application/json");
     handlers.handler.Handle(std::move(request), recorder);

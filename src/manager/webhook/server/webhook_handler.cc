@@ -1,21 +1,24 @@
 #include "manager/webhook/server/webhook_handler.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "component/router.h"
 #include "manager/webhook/configmap/config_webhook.h"
 #include "manager/webhook/elasticquota/elastic_quota_webhook.h"
 #include "manager/webhook/node/node_webhook.h"
+#include "manager/webhook/pod/pod_keys.h"
 #include "manager/webhook/pod/pod_mutating.h"
 #include "manager/webhook/reservation/reservation_webhook.h"
+#include "manager/webhook/unsupported/unsupported_webhook.h"
+#include "program/router.h"
 
 namespace koord::manager::webhook {
 namespace {
 
-using component::TextResponse;
 using kube::HttpRequest;
 using kube::HttpResponse;
 using kube::ResponseWriter;
+using program::TextResponse;
 using RequestPtr = std::shared_ptr<const Request>;
 
 HttpResponse ReviewResponse(int status, std::string body) {
@@ -50,11 +53,18 @@ void WebhookHandler::AddPaths() {
                  inputs_.evaluator, &metrics_},
                 std::move(done));
   });
+  Add(features.pod_validating && !options_.trust.trust_everyone, kValidatePodKeysPath,
+      [this](const RequestPtr& request, Done done) {
+        done(ValidatePodKeys(*request,
+                             {inputs_.view, options_.features, options_.trust, &metrics_}));
+      });
   // Every pod is bound: nobody should ask where the answer is always yes.
   Add(features.pod_validating && features.binding_admission, "/validate-pod-binding",
       [this](const RequestPtr& request, Done done) {
         done(ValidateBinding(*request, inputs_.view, options_.binding, &metrics_));
       });
+  Add(true, "/validate-unsupported",
+      [](const RequestPtr& request, Done done) { done(WarnOfUnsupported(*request)); });
   constexpr char kQuotas[] = "scheduling-sigs-k8s-io-v1alpha1-elasticquota";
   Add(features.elastic_mutating, std::string("/mutate-") + kQuotas,
       [this](const RequestPtr& request, Done done) {
@@ -117,23 +127,37 @@ std::set<std::string, std::less<>> WebhookHandler::paths() const {
 }
 
 void WebhookHandler::Handle(HttpRequest request, std::shared_ptr<ResponseWriter> writer) {
-  const std::string path = component::PathOf(request);
+  const std::string path = program::PathOf(request);
   if (path == "/healthz") return writer->Finish(TextResponse(200, "ok"));
+  if (auto refusal = Refusal(request, path)) return writer->Finish(*std::move(refusal));
+  Review(answers_.find(path)->second, request, std::move(writer));
+}
+
+void WebhookHandler::Check(const HttpRequest& head, RequestGate::Done done) {
+  done(Refusal(head, program::PathOf(head)));
+}
+
+std::optional<HttpResponse> WebhookHandler::Refusal(const HttpRequest& request,
+                                                    std::string_view path) const {
   if (options_.require_client_certificate && !request.user) {
-    return writer->Finish(TextResponse(401, "a client certificate is required\n"));
+    return TextResponse(401, "a client certificate is required\n");
+  }
+  if (!options_.client_names.empty() &&
+      std::ranges::find(options_.client_names, request.user ? request.user->name : "") ==
+          options_.client_names.end()) {
+    return TextResponse(403, "the client certificate is for somebody else\n");
   }
   if (path == "/elasticQuota") {
-    return writer->Finish(component::JsonResponse(200, inputs_.view.quotas().ToJson()));
+    return TextResponse(403,
+                        "forbidden: quotas are shown to those who log in, with HTTPS and a bearer "
+                        "token at the port of --secure-port\n");
   }
-  const auto found = answers_.find(path);
-  if (found == answers_.end()) return writer->Finish(TextResponse(404, "no such webhook\n"));
-  if (request.method != "POST") {
-    return writer->Finish(TextResponse(405, "reviews are sent with POST\n"));
-  }
+  if (answers_.find(path) == answers_.end()) return TextResponse(404, "no such webhook\n");
+  if (request.method != "POST") return TextResponse(405, "reviews are sent with POST\n");
   if (inputs_.is_ready && !inputs_.is_ready()) {
-    return writer->Finish(TextResponse(503, "webhooks are not ready yet\n"));
+    return TextResponse(503, "webhooks are not ready yet\n");
   }
-  Review(found->second, request, std::move(writer));
+  return std::nullopt;
 }
 
 void WebhookHandler::Review(const Answer& answer, const HttpRequest& request,

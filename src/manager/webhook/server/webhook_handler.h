@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "kube/http.h"
+#include "kube/serving/request_gate.h"
 #include "manager/quota/quota_evaluator.h"
 #include "manager/webhook/pod/pod_binding.h"
 #include "manager/webhook/pod/pod_validating.h"
@@ -20,20 +21,22 @@ namespace koord::manager::webhook {
 
 inline constexpr char kMutatePodPath[] = "/mutate-pod";
 inline constexpr char kValidatePodPath[] = "/validate-pod";
+inline constexpr char kValidatePodKeysPath[] = "/validate-pod-keys";
 
 struct HandlerOptions {
   Features features;
   TrustOptions trust;
   BindingOptions binding;
   bool require_client_certificate = false;
+  std::vector<std::string> client_names;  // that certificates must be for; empty: any
   kube::ObjectKey slo_config{"koordinator-system", "slo-controller-config"};
   bool check_strategy_names = false;
   uint64_t seed = 1;
 };
 
 // Answers reviews over HTTP: leads each to the handler of its path. Paths whose feature is switched
-// off are not there.
-class WebhookHandler final : public kube::HttpHandler {
+// off are not there. As its server's gate it refuses what is no review before the body is read.
+class WebhookHandler final : public kube::HttpHandler, public kube::RequestGate {
  public:
   struct Inputs {
     ClusterView& view;
@@ -53,11 +56,15 @@ class WebhookHandler final : public kube::HttpHandler {
   std::set<std::string, std::less<>> paths() const;
 
   void Handle(kube::HttpRequest request, std::shared_ptr<kube::ResponseWriter> response) override;
+  void Check(const kube::HttpRequest& head, RequestGate::Done done) override;
 
  private:
   using Done = absl::AnyInvocable<void(Response)>;
   using Answer = std::function<void(std::shared_ptr<const Request>, Done)>;
 
+  // Nothing: it is a review that can be answered.
+  std::optional<kube::HttpResponse> Refusal(const kube::HttpRequest& request,
+                                            std::string_view path) const;
   void AddPaths();
   void AddConfigPaths();
   void Add(bool enabled, std::string path, Answer answer);

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "component/ask_testing.h"
 #include "manager/webhook/review/fake_view_testing.h"
+#include "program/ask_testing.h"
 
 namespace koord::manager::webhook::webhook_handler_test {
 namespace {
@@ -29,7 +29,7 @@ class WebhookHandlerTest : public testing::Test {
   HttpResponse Post(std::string path, std::string body,
                     std::string content_type = "application/json",
                     std::optional<kube::UserInfo> user = {}) {
-    const auto recorder = std::make_shared<component::Recorder>();
+    const auto recorder = std::make_shared<program::Recorder>();
     kube::HttpRequest request{.method = "POST", .target = std::move(path), .body = std::move(body)};
     request.headers.Set("Content-Type", std::move(content_type));
     request.user = std::move(user);
@@ -86,15 +86,86 @@ TEST_F(WebhookHandlerTest, WhatIsNoReviewGets400AndAMessage) {
   EXPECT_EQ(Post("/mutate-pod", Review("{}"), "text/plain").status, 400);
 }
 
+// As deep, wide and wrong as it can be: an answer in time that grows with the body alone, and that
+// is no larger than a person reads.
+TEST_F(WebhookHandlerTest, HostileReviewsGetAShortAnswer) {
+  options_.features.validate_pod_device_resource = true;
+  const auto nested = [](std::string_view open, std::string_view close) {
+    std::string object;
+    for (int i = 0; i < 10'000; ++i) object += open;
+    object += "1";
+    for (int i = 0; i < 10'000; ++i) object += close;
+    return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u",)"
+           R"("operation":"CREATE","object":)" +
+           object + "}}";
+  };
+  for (const std::string& body : {nested("[", "]"), nested("{\"a\":", "}")}) {
+    const HttpResponse response = Post("/validate-pod", body);
+    EXPECT_EQ(response.status, 400);
+    EXPECT_THAT(response.body, HasSubstr("invalid JSON"));
+    EXPECT_LT(response.body.size(), 1000u);
+  }
+  kube::json::array containers;
+  for (int i = 0; i < 30'000; ++i) {  // each wrong in its own way
+    const kube::json::object requests{{"koordinator.sh/gpu", std::to_string(101 + i * 100)}};
+    containers.push_back({{"name", "c"}, {"resources", {{"requests", requests}}}});
+  }
+  kube::json::object annotations;
+  for (int i = 0; i < 30'000; ++i) annotations["koordinator.sh/" + std::to_string(i)] = "[[[[";
+  Json review = *kube::ParseJson(Review("{}"));
+  kube::At(review, {"request", "object"}) = {{"metadata", {{"annotations", annotations}}},
+                                             {"spec", {{"containers", containers}}}};
+  for (const char* path :
+       {"/validate-pod", "/mutate-pod", "/validate-pod-keys",
+        "/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota", "/validate-unsupported"}) {
+    const HttpResponse response = Post(path, kube::Serialize(review));
+    EXPECT_EQ(response.status, 200) << path;
+    if (std::string_view(path) == "/mutate-pod") continue;  // the patch is as long as it has to be
+    EXPECT_LT(response.body.size(), 20'000u) << path;
+  }
+  EXPECT_THAT(Post("/validate-pod", kube::Serialize(review)).body, HasSubstr(", and 29950 more]"));
+}
+
 TEST_F(WebhookHandlerTest, OnlyWhatIsSwitchedOnIsThere) {
   const std::set<std::string, std::less<>> expected{
-      "/mutate-pod", "/validate-pod", "/mutate-scheduling-sigs-k8s-io-v1alpha1-elasticquota",
+      "/mutate-pod",
+      "/validate-pod",
+      "/validate-pod-keys",
+      "/validate-unsupported",
+      "/mutate-scheduling-sigs-k8s-io-v1alpha1-elasticquota",
       "/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota"};
   EXPECT_EQ(handler().paths(), expected);
   EXPECT_EQ(Post("/mutate-node-status", Review("{}")).status, 404);
-  EXPECT_EQ(component::Ask(handler(), "GET", "/mutate-pod").status, 405);
-  EXPECT_EQ(component::Ask(handler(), "GET", "/healthz").body, "ok");
-  EXPECT_THAT(component::Ask(handler(), "GET", "/elasticQuota").body, HasSubstr("quotaInfoMap"));
+  EXPECT_EQ(program::Ask(handler(), "GET", "/mutate-pod").status, 405);
+  EXPECT_EQ(program::Ask(handler(), "GET", "/healthz").body, "ok");
+}
+
+TEST_F(WebhookHandlerTest, QuotasAreNotShownToEverybody) {
+  const auto answer = program::Ask(handler(), "GET", "/elasticQuota");
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_THAT(answer.body, HasSubstr("--secure-port"));
+}
+
+TEST_F(WebhookHandlerTest, WhatIsNoReviewIsRefusedBeforeItsBodyIsRead) {
+  options_.require_client_certificate = true;
+  const auto check = [&](const std::string& method, const std::string& target, bool known) {
+    kube::HttpRequest head{.method = method, .target = target};
+    if (known) head.user = kube::UserInfo{.name = "kube-apiserver"};
+    int status = 0;
+    handler().Check(head, [&](std::optional<kube::HttpResponse> refusal) {
+      status = refusal ? refusal->status : 200;
+    });
+    return status;
+  };
+  EXPECT_EQ(check("POST", "/mutate-pod", true), 200);
+  EXPECT_EQ(check("POST", "/mutate-pod", false), 401);
+  EXPECT_EQ(check("PUT", "/mutate-pod", true), 405);
+  EXPECT_EQ(check("POST", "/no-such", true), 404);
+}
+
+TEST_F(WebhookHandlerTest, WhereEverybodyIsTrustedNoKeysAreGuarded) {
+  options_.trust.trust_everyone = true;
+  EXPECT_FALSE(handler().paths().contains("/validate-pod-keys"));
 }
 
 TEST_F(WebhookHandlerTest, BindingsAreAskedAboutOnlyWhereSomeAreRefused) {
@@ -110,12 +181,24 @@ TEST_F(WebhookHandlerTest, SendsCallersAwayUntilItKnowsTheCluster) {
 TEST_F(WebhookHandlerTest, AsksForACertificateWhereConfigured) {
   options_.require_client_certificate = true;
   EXPECT_EQ(Post("/mutate-pod", Review("{}")).status, 401);
-  EXPECT_EQ(component::Ask(handler(), "GET", "/elasticQuota").status, 401);
-  EXPECT_EQ(component::Ask(handler(), "GET", "/healthz").status, 200);
+  EXPECT_EQ(program::Ask(handler(), "GET", "/elasticQuota").status, 401);
+  EXPECT_EQ(program::Ask(handler(), "GET", "/healthz").status, 200);
   EXPECT_EQ(Post("/mutate-pod", Review("{}"), "application/json",
                  kube::UserInfo{.name = "kube-apiserver"})
                 .status,
             200);
+}
+
+TEST_F(WebhookHandlerTest, ACertificateMustBeForOneOfThoseNamed) {
+  options_.require_client_certificate = true;
+  options_.client_names = {"kube-apiserver"};
+  const auto as = [&](const char* name) {
+    return Post("/mutate-pod", Review("{}"), "application/json", kube::UserInfo{.name = name})
+        .status;
+  };
+  EXPECT_EQ(as("kube-apiserver"), 200);
+  EXPECT_EQ(as("system:node:a"), 403);
+  EXPECT_EQ(Post("/mutate-pod", Review("{}")).status, 401);
 }
 
 }  // namespace

@@ -5,7 +5,18 @@
 
 namespace koord::manager::webhook {
 
-using component::Flags;
+using program::Flags;
+
+namespace {
+
+Status ReadSize(std::string_view text, size_t& size) {
+  const auto number = ParseInt(text);
+  if (!number || *number <= 0) return InvalidArgument("must be a positive number");
+  size = static_cast<size_t>(*number);
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 Features FeaturesOf(const FeatureGates& gates) {
   Features features;
@@ -54,6 +65,17 @@ void AddWebhookFlags(Flags& flags, WebhookServer::Options& options) {
                 ASSIGN_OR_RETURN(options.client_ca, ReadFile(std::string(path)));
                 return absl::OkStatus();
               })
+      .Custom(
+          "--webhook-request-bytes", "bytes", std::to_string(options.session.body_budget),
+          "How much the bodies of all reviews under way may take together.",
+          [&options](std::string_view text) { return ReadSize(text, options.session.body_budget); })
+      .Custom("--webhook-max-connections", "int", std::to_string(options.session.max_connections),
+              "How many connections there may be. When they are taken, idle ones make way.",
+              [&options](std::string_view text) {
+                return ReadSize(text, options.session.max_connections);
+              })
+      .List("--webhook-client-names", options.handler.client_names,
+            "Common names that such a certificate must be for. Empty: any.")
       .Custom("--node-strategy-name-need-check", "string", "false",
               "\"true\": entries for nodes in the SLO ConfigMap need names, and different ones.",
               [&options](std::string_view text) {
@@ -84,6 +106,22 @@ void AddWebhookFlags(Flags& flags, WebhookServer::Options& options) {
             "Pods with one of these labels are left alone.")
       .List("--binding-admission-bypass-annotations", binding.bypass_annotations,
             "Pods with one of these annotations are left alone.");
+}
+
+Status CheckCallers(const WebhookServer::Options& options) {
+  const Features& features = options.handler.features;
+  if (!options.handler.client_names.empty() && options.client_ca.empty()) {
+    return InvalidArgument(
+        "--webhook-client-names needs --webhook-client-ca-file, or nobody shows a name");
+  }
+  const bool charges = features.pod_validating && features.enable_quota_admission;
+  if (!charges || !options.client_ca.empty()) return absl::OkStatus();
+  return InvalidArgument(
+      "the feature gate EnableQuotaAdmission needs --webhook-client-ca-file: without it whoever "
+      "reaches the port of the webhooks can charge any quota. Let the API server show a client "
+      "certificate (kube-apiserver --admission-control-config-file, kubeConfigFile of the "
+      "plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook) and name the file with "
+      "the authority that signed it");
 }
 
 void AddColocationProfileFlags(Flags& flags, ColocationProfileController::Options& options) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/source_dir/source_dir.h"
 #include "kube/yaml.h"
 #include "manager/config/manager_gates.h"
 #include "manager/webhook/review/fake_view_testing.h"
@@ -47,7 +48,7 @@ TEST(WebhookOptionsTest, ReadsTheEnvironment) {
 }
 
 TEST(WebhookOptionsTest, ReadsFlags) {
-  component::Flags flags("koord-manager", "");
+  program::Flags flags("koord-manager", "");
   WebhookServer::Options options;
   ColocationProfileController::Options profiles;
   AddWebhookFlags(flags, options);
@@ -56,8 +57,11 @@ TEST(WebhookOptionsTest, ReadsFlags) {
       "--trust-pod-annotations", "--node-strategy-name-need-check=true",
       "--binding-admission-user-name=a,b", "--binding-admission-namespaces=*",
       "--quota-update-max-retries=7", "--quota-update-retry-jitter=50ms",
-      "--colocation-profile-update-pod-qps=5"});
+      "--colocation-profile-update-pod-qps=5", "--webhook-request-bytes=1000000",
+      "--webhook-max-connections=7"});
   ASSERT_TRUE(outcome.run) << outcome.err;
+  EXPECT_EQ(options.session.body_budget, 1000000u);
+  EXPECT_EQ(options.session.max_connections, 7u);
   EXPECT_TRUE(options.handler.trust.trust_everyone);
   EXPECT_TRUE(options.handler.check_strategy_names);
   EXPECT_EQ(options.handler.binding.user_names, (std::vector<std::string>{"a", "b"}));
@@ -69,7 +73,7 @@ TEST(WebhookOptionsTest, ReadsFlags) {
 // What is installed and what is answered are the same webhooks, and those about pods spare the
 // namespaces without which no manager would ever come back.
 TEST(WebhookOptionsTest, TheManifestRegistersWhatIsAnswered) {
-  const auto text = ReadFile(std::string(KOORD_SOURCE_DIR) + "/deploy/manager/webhooks.yaml");
+  const auto text = ReadFile(SourcePath("deploy/manager/webhooks.yaml"));
   ASSERT_TRUE(text.ok()) << Message(text.status());
   const auto documents = kube::ParseYamlDocuments(*text);
   ASSERT_TRUE(documents.ok()) << Message(documents.status());

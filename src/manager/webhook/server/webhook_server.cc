@@ -8,6 +8,8 @@
 namespace koord::manager::webhook {
 namespace {
 
+// A review holds an object as it is and as it was.
+constexpr size_t kReviewBytes = size_t{7} * 1024 * 1024;
 constexpr Duration kStartDeadline = std::chrono::seconds(20);
 
 InformerView::Options ViewOptions(const WebhookServer::Options& options) {
@@ -36,6 +38,15 @@ WebhookServer::Options Completed(WebhookServer::Options options) {
 
 }  // namespace
 
+kube::SessionOptions WebhookSessionOptions() {
+  kube::SessionOptions options;
+  options.request.body_bytes = kReviewBytes;
+  options.body_budget = size_t{32} * 1024 * 1024;
+  options.body_timeout = 30s;  // no API server waits any longer for an answer
+  options.max_connections = 1024;
+  return options;
+}
+
 WebhookServer::WebhookServer(const InformerView::Inputs& inputs, metrics::Registry& metrics,
                              Options options)
     : client_(inputs.client),
@@ -56,7 +67,12 @@ WebhookServer::WebhookServer(const InformerView::Inputs& inputs, metrics::Regist
                options_.handler),
       certificates_(inputs.client, options_.certificates, handler_.paths(),
                     [this](const CertificateSet& set) { return Show(set); }),
-      start_deadline_(RealLoop(options_, inputs.client.loop())) {}
+      start_deadline_(RealLoop(options_, inputs.client.loop())) {
+  if (!options_.handler.features.enable_quota_admission) return;
+  inputs.informers.pods.AddHandler(scope_.Wrap([this](const auto&, const auto& after) {
+    if (after != nullptr) evaluator_.Observed(kube::KeyOf(after->metadata).ToString());
+  }));
+}
 
 WebhookServer::~WebhookServer() = default;
 
@@ -102,6 +118,7 @@ bool WebhookServer::IsNeedless(std::string_view path, std::string_view ns, const
   if (path == kValidatePodPath) {
     return NothingToValidate(object, old_object, ns, view_, features);
   }
+  if (path == kValidatePodKeysPath) return NothingToGuard(object, old_object);
   return false;
 }
 
@@ -122,6 +139,8 @@ Status WebhookServer::Listen(const kube::TlsIdentity& identity) {
   options.allow_remote = true;
   options.any_host = true;  // callers use the service's name or a pod's address
   options.tls = identity;
+  options.gate = &handler_;
+  options.session = options_.session;
   ASSIGN_OR_RETURN(server_, kube::HttpServer::Start(*options_.sockets, options, handler_));
   LOG_INFO("Serving webhooks", {"url", server_->url()});
   return absl::OkStatus();

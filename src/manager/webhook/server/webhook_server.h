@@ -17,6 +17,9 @@
 
 namespace koord::manager::webhook {
 
+// Anybody in the cluster can reach the port: how much they may make it hold.
+kube::SessionOptions WebhookSessionOptions();
+
 // All webhooks of koord-manager: watches what they need to know, makes and renews certificates,
 // keeps the cluster's webhook configurations in step, and answers over HTTPS. Runs on every
 // replica.
@@ -32,7 +35,8 @@ class WebhookServer {
     // Null: no port is opened, and callers use handler() in this process.
     AsioLoop* sockets = nullptr;
     std::string address = "0.0.0.0";
-    uint16_t port = 9876;   // 0: any that is free
+    uint16_t port = 9876;  // 0: any that is free
+    kube::SessionOptions session = WebhookSessionOptions();
     std::string client_ca;  // PEM; if set, callers must show a certificate of it
 
     // Called when all is not in order 20 seconds after Start: as a program, better to end.
@@ -54,6 +58,8 @@ class WebhookServer {
   uint16_t port() const;  // 0 while it does not listen
 
   kube::HttpHandler& handler() { return handler_; }
+  // The quotas as webhooks see them.
+  kube::Json Quotas() { return view_.quotas().ToJson(); }
   // Whether the webhook at this path would surely let the object pass as it is.
   bool IsNeedless(std::string_view path, std::string_view ns, const kube::Json& object,
                   const kube::Json& old_object) const;

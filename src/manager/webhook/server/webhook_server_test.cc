@@ -7,9 +7,9 @@
 
 #include "base/strings.h"
 #include "base/virtual_loop.h"
-#include "kube/client/http_transport.h"
-#include "kube/client/in_process_transport.h"
 #include "kube/resources.h"
+#include "kube/transport/http_transport.h"
+#include "kube/transport/in_process_transport.h"
 #include "manager/webhook/review/fake_view_testing.h"
 
 namespace koord::manager::webhook::webhook_server_test {
@@ -88,10 +88,7 @@ class Fixture {
  public:
   explicit Fixture(EventLoop& loop, WebhookServer::Options options = {})
       : client(loop, std::make_shared<kube::InProcessTransport>(loop, api), {.qps = 0}),
-        informers(client, {.slo_config = {"koordinator-system", "slo"},
-                           .wants_profiles = true,
-                           .wants_quotas = true,
-                           .wants_priorities = true}) {
+        informers(client, {.slo_config = {"koordinator-system", "slo"}}) {
     for (const char* path : {kMutating, kValidating}) {
       api.objects[path] = Yaml(
           "{metadata: {name: koordinator-x}, webhooks: [{name: vpod.koordinator.sh, clientConfig: "
@@ -228,7 +225,9 @@ TEST(WebhookServerTest, AnswersOverHttps) {
               HasSubstr(Base64Encode(R"([{"op":"add","path":"/metadata","value":{"labels":{"from":)"
                                      R"("profile"}}}])")));
   EXPECT_EQ(post("/mutate-pod", "{\"kind\"").status, 400);
-  EXPECT_EQ(post("/mutate-pod", std::string(4 << 20, ' ')).status, 413);
+  EXPECT_EQ(post("/mutate-pod", std::string(4 << 20, ' ')).status, 400) << "read, and no review";
+  EXPECT_EQ(post("/mutate-pod", std::string(8 << 20, ' ')).status, 413);
+  EXPECT_EQ(post("/no-such-webhook", std::string(2 << 20, ' ')).status, 404);
 
   bool stopped = false;
   fixture.server->Stop([&] { stopped = true; });

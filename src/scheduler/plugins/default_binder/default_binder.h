@@ -4,8 +4,9 @@
 
 namespace koord::scheduler {
 
-// Tells the API server which node a pod goes to. The binding names the pod's uid, so that a pod
-// that was made anew under the same name is never bound by a decision about its predecessor.
+// Tells the API server which node a pod goes to and what it was given there, in one write: the
+// annotations of a binding become the pod's. The binding names the pod's uid, so that a pod that
+// was made anew under the same name is never bound by a decision about its predecessor.
 //
 // When no clear answer comes, the pod may or may not be bound: then the API server is asked until
 // it is known, and the node stays taken meanwhile. Otherwise its room would be given away twice.

@@ -3,8 +3,8 @@
 
 namespace koord::scheduler {
 
-// Where a profile has it, what the other PreBind plugins have decided about a pod is sent to the
-// API server, in one patch after all of them (binding/pod_patcher.h). Has nothing to decide itself.
+// What users know as the sender of all that PreBind plugins have decided. That is a part of every
+// binding here (binding/binding_cycle.h), so that no profile can lose it: nothing is left to do.
 class DefaultPreBind final : public PreBindPlugin {
  public:
   static constexpr std::string_view kName = "DefaultPreBind";

@@ -49,11 +49,12 @@ class DefaultPreemptionTest : public testing::Test, protected IdleHandle {
     shape_ = bed_.ledger.shapes().Of(pod);
     Attempt attempt{.pod = pod, .shape = shape_, .profile = ""};
     PodQuery query(attempt.shape, bed_.ledger.nodes(), 0);
-    std::vector<RowDiagnosis> rows(1);
-    rows[0].verdict = code == Code::kUnschedulable ? RowVerdict::Unschedulable(full_)
-                                                   : RowVerdict::Unresolvable(full_);
-    const PostFilterResult result =
-        plugin_.PostFilter(attempt, query, {.nodes = 1, .rows = rows, .explicit_rows = 1});
+    DiagnosisTable rows;
+    rows.Reset(1);
+    rows.Set(NodeRow(0),
+             {.verdict = code == Code::kUnschedulable ? RowVerdict::Unschedulable(full_)
+                                                      : RowVerdict::Unresolvable(full_)});
+    const PostFilterResult result = plugin_.PostFilter(attempt, query, {.nodes = 1, .rows = rows});
     if (result.verdict.ok()) promised_ = result.nominated_node.value_or("");
     return result.verdict.Message() + std::exchange(evicted_, "");
   }

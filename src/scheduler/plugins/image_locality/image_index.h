@@ -32,6 +32,7 @@ class ImageIndex {
 
   void SetImages(NodeRow row, const std::vector<kube::ContainerImage>& images);
 
+  size_t size() const { return images_.size(); }
   // Some node has some image.
   bool has_images() const { return held_ != 0; }
   // Moves when another number of nodes than before has an image that somebody keeps.

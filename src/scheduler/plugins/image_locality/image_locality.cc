@@ -33,7 +33,7 @@ void ScaleToScores(int64_t most_bytes, std::span<int64_t> sums) {
 }  // namespace
 
 ImageLocality::ImageLocality(const PluginContext& context) : nodes_(context.nodes()) {
-  for (NodeRow row = 0; row < nodes_.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes_.rows(); ++row) {
     if (nodes_.IsLive(row)) OnNodeAdded(row);
   }
   context.ledger.AddListener(*this);

@@ -27,6 +27,7 @@ class ImageLocality final : public ScorePlugin, public LedgerListener {
   std::string_view name() const override { return kName; }
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
   uint64_t version() const override { return images_.version() + node_count_version_; }
+  size_t remembered() const override { return images_.size(); }
   std::optional<int64_t> SameForAll(const PodQuery& query) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
 

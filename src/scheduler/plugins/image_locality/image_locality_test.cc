@@ -133,7 +133,7 @@ int64_t Expected(const kube::Pod& pod, const NodeTable& nodes, NodeRow of) {
       ++containers;
       const std::string name = container.image + ":latest";
       int having = 0;
-      for (NodeRow row = 0; row < nodes.rows(); ++row) having += size_on(row, name) > 0 ? 1 : 0;
+      for (NodeRow row{0}; row < nodes.rows(); ++row) having += size_on(row, name) > 0 ? 1 : 0;
       const double spread = static_cast<double>(having) / static_cast<double>(nodes.live_rows());
       sum += static_cast<int64_t>(static_cast<double>(size_on(of, name)) * spread);
     }
@@ -157,7 +157,7 @@ TEST(ImageLocalityTest, StaysRightWhileNodesComeGoAndChange) {
     const auto query = bed.Query(plugin, pod);
     const NodeTable& nodes = bed.ledger.nodes();
     Scores expected;
-    for (NodeRow row = 0; row < nodes.rows(); ++row) {
+    for (NodeRow row{0}; row < nodes.rows(); ++row) {
       if (nodes.IsLive(row)) expected.push_back(Expected(*pod, nodes, row));
     }
     ASSERT_EQ(bed.Scores(plugin, *query), expected);
@@ -169,7 +169,7 @@ TEST(ImageLocalityTest, DroppingNamesThatNobodyAsksForLeavesTheOthers) {
   ImageIndex images;
   const auto kept = images.Find("kept");
   for (int i = 0; i < 5000; ++i) images.Find(fmt::format("image-{}", i));
-  images.SetImages(0, {{{"kept"}, 5}});
+  images.SetImages(NodeRow(0), {{{"kept"}, 5}});
   ASSERT_EQ(kept->holders.size(), 1u);
   EXPECT_EQ(kept->holders[0].size, 5);
 }

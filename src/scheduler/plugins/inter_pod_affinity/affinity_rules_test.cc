@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
-#include "scheduler/plugins/topology/testing/random_cluster.h"
+#include "scheduler/topology/testing/random_cluster.h"
 
 namespace koord::scheduler::affinity_rules_test {
 namespace {
@@ -233,7 +233,7 @@ class AffinityRules : public testing::TestWithParam<int> {
     }
     const NodeTable& nodes = bed_.ledger.nodes();
     size_t i = 0;
-    for (NodeRow row = 0; row < nodes.rows(); ++row) {
+    for (NodeRow row{0}; row < nodes.rows(); ++row) {
       if (!nodes.IsLive(row)) continue;
       const int64_t score = expected->at(nodes.name(row));
       ASSERT_EQ(raw[i], score) << nodes.name(row);

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "scheduler/cluster/pod_shape.h"
-#include "scheduler/plugins/topology/pod_selector.h"
+#include "scheduler/topology/pod_selector.h"
 
 namespace koord::scheduler {
 

@@ -8,7 +8,7 @@
 #include "base/hot.h"
 #include "scheduler/plugins/inter_pod_affinity/incoming_terms.h"
 #include "scheduler/plugins/inter_pod_affinity/term_sums.h"
-#include "scheduler/plugins/topology/row_passes.h"
+#include "scheduler/topology/row_passes.h"
 
 namespace koord::scheduler {
 
@@ -16,7 +16,7 @@ namespace koord::scheduler {
 class InterPodAffinity::State : public PluginState {
  public:
   struct Preferred {
-    std::shared_ptr<DomainCounts> counts;
+    SeenCounts counts;
     int32_t weight;
   };
 
@@ -24,28 +24,31 @@ class InterPodAffinity::State : public PluginState {
       : pod(*shape.sample), others(shape, weighs_others) {}
 
   bool has_required_terms() const { return !required.empty() || !forbidden.empty(); }
+  // A pod that nobody on a node means is not asked about; pods that are only promised a node do not
+  // change that.
+  bool is_restricted() const { return has_required_terms() || others.forbids(); }
   // 0: no pod in the cluster is what the required affinity asks for.
   int64_t required_total() const {
     int64_t total = 0;
-    for (const auto& counts : required) total += counts->total();
+    for (const SeenCounts& counts : required) total += counts.total();
     return total;
   }
   bool scores() const {
     return others.weighs() || std::ranges::any_of(preferred, [](const Preferred& each) {
-             return each.counts->total() != 0;
+             return each.counts.total() != 0;
            });
   }
-  void Refresh() {
-    for (const auto& counts : required) counts->Refresh();
-    for (const auto& counts : forbidden) counts->Refresh();
-    for (const Preferred& each : preferred) each.counts->Refresh();
+  void Refresh(const PodIndex& pods, const PodQuery& query) {
+    for (SeenCounts& counts : required) counts.Refresh(pods, query);
+    for (SeenCounts& counts : forbidden) counts.Refresh(pods, query);
+    for (Preferred& each : preferred) each.counts.Refresh(pods, query);
   }
 
   const kube::Pod& pod;
   std::string error;  // why the pod's terms make no sense
   IncomingTerms terms;
-  std::vector<std::shared_ptr<DomainCounts>> required;  // pods that match all required terms
-  std::vector<std::shared_ptr<DomainCounts>> forbidden;
+  std::vector<SeenCounts> required;  // pods that match all required terms
+  std::vector<SeenCounts> forbidden;
   std::vector<Preferred> preferred;
   // The pod may be the first of a group that looks for its own kind.
   bool may_be_first = false;
@@ -94,7 +97,7 @@ std::unique_ptr<PluginState> InterPodAffinity::Compile(const PodShape& shape) {
   }
   state->terms = *std::move(terms);
   const auto counts_of = [&](std::vector<PodSelector> selectors, const std::string& key) {
-    return pods_.Counts(std::move(selectors), {.key = &nodes_.Label(key)});
+    return SeenCounts(pods_.Counts(std::move(selectors), {.key = nodes_.Label(key)}));
   };
   std::vector<PodSelector> all_required;
   for (const IncomingTerm& term : state->terms.required) all_required.push_back(term.selector);
@@ -118,7 +121,7 @@ PreFilterResult InterPodAffinity::PreFilter(PodQuery& query) {
 
 InterPodAffinity::State& InterPodAffinity::Current(const PodQuery& query) {
   State& state = query.state<State>(slot());
-  state.Refresh();
+  state.Refresh(pods_, query);
   state.others.Refresh(groups_, nodes_, namespaces_);
   state.may_be_first = !state.required.empty() && state.required_total() == 0 &&
                        state.terms.RequiredMatch(state.pod, namespaces_);
@@ -129,9 +132,9 @@ uint64_t InterPodAffinity::WideVersion(const PodQuery& query) {
   const State& state = Current(query);
   if (!state.has_required_terms() && !state.others.forbids() && !state.scores()) return 0;
   uint64_t version = 1 + state.others.version();
-  for (const auto& counts : state.required) version += counts->presence_version();
-  for (const auto& counts : state.forbidden) version += counts->presence_version();
-  for (const State::Preferred& each : state.preferred) version += each.counts->version();
+  for (const auto& counts : state.required) version += counts.presence_version();
+  for (const auto& counts : state.forbidden) version += counts.presence_version();
+  for (const State::Preferred& each : state.preferred) version += each.counts.version();
   return 2 * version + (state.may_be_first ? 1 : 0);
 }
 
@@ -141,16 +144,16 @@ void InterPodAffinity::Filter(const PodQuery& query, RowRange rows, uint8_t* kee
   const State& state = Current(query);
   const auto ids = [&](const LabelColumn& key) { return key.data() + rows.begin; };
   for (const auto& counts : state.required) {
-    const LabelColumn& key = *counts->rule().key;
+    const LabelColumn& key = *counts.rule().key;
     if (state.may_be_first) {
       DropWhereMissing(ids(key), rows.size(), keep);
     } else {
-      DropWhereZero(ids(key), counts->data(), rows.size(), keep);
+      DropWhereZero(ids(key), counts.data(), rows.size(), keep);
     }
   }
   for (const auto& counts : state.forbidden) {
-    if (counts->total() == 0) continue;
-    DropWhereNonZero(ids(*counts->rule().key), counts->data(), rows.size(), keep);
+    if (counts.total() == 0) continue;
+    DropWhereNonZero(ids(*counts.rule().key), counts.data(), rows.size(), keep);
   }
   for (const TermSums::Key& key : state.others.keys()) {
     if (key.forbidden_values == 0) continue;
@@ -160,42 +163,40 @@ void InterPodAffinity::Filter(const PodQuery& query, RowRange rows, uint8_t* kee
 
 RowVerdict InterPodAffinity::Check(const PodQuery& query, const RowView& row) {
   State& state = Current(query);
-  // A pod that nobody on a node means is not asked about; pods that are only promised a node do not
-  // change that.
-  if (!state.has_required_terms() && !state.others.forbids()) return {};
-  if (!FindsRequired(state, row)) return RowVerdict::Unresolvable(affinity_reason_);
-  if (FindsForbidden(state, row)) return RowVerdict::Unschedulable(anti_affinity_reason_);
+  if (!state.is_restricted()) return {};
+  if (!FindsRequired(state, query, row)) return RowVerdict::Unresolvable(affinity_reason_);
+  if (FindsForbidden(state, query, row)) return RowVerdict::Unschedulable(anti_affinity_reason_);
   if (IsForbidden(state, row)) return RowVerdict::Unschedulable(existing_reason_);
   return {};
 }
 
-int32_t InterPodAffinity::ChangeOf(const DomainCounts& counts, const RowView& row) const {
-  if (row.delta == nullptr) return 0;
-  const auto matches = [&](const PodInfo* pod) { return pods_.Matches(counts, *pod->shape); };
-  return static_cast<int32_t>(std::ranges::count_if(row.delta->added, matches) -
-                              std::ranges::count_if(row.delta->removed, matches));
+FilterPlugin::PodsRead InterPodAffinity::Reads(const PodQuery& query) {
+  return Current(query).is_restricted() ? PodsRead::kAny : PodsRead::kNone;
 }
 
-bool InterPodAffinity::FindsRequired(const State& state, const RowView& row) const {
+bool InterPodAffinity::FindsRequired(const State& state, const PodQuery& query,
+                                     const RowView& row) const {
   if (state.required.empty()) return true;
   // The same pods for all keys.
-  const int32_t change = ChangeOf(*state.required.front(), row);
+  const int32_t change = state.required.front().ChangeBy(row.delta, row.row, pods_, query);
   int64_t total = state.required_total();
   bool all_found = true;
   for (const auto& counts : state.required) {
-    const ValueId value = counts->rule().key->At(row.row);
+    const ValueId value = counts.rule().key->At(row.row);
     if (value == kNoValue) return false;
     total += change;
-    all_found = all_found && counts->Of(value) + change > 0;
+    all_found = all_found && counts.Of(value) + change > 0;
   }
   if (all_found) return true;
   return total == 0 && state.terms.RequiredMatch(state.pod, namespaces_);
 }
 
-bool InterPodAffinity::FindsForbidden(const State& state, const RowView& row) const {
+bool InterPodAffinity::FindsForbidden(const State& state, const PodQuery& query,
+                                      const RowView& row) const {
   return std::ranges::any_of(state.forbidden, [&](const auto& counts) {
-    const ValueId value = counts->rule().key->At(row.row);
-    return value != kNoValue && counts->Of(value) + ChangeOf(*counts, row) > 0;
+    const ValueId value = counts.rule().key->At(row.row);
+    return value != kNoValue &&
+           counts.Of(value) + counts.ChangeBy(row.delta, row.row, pods_, query) > 0;
   });
 }
 
@@ -242,8 +243,8 @@ void InterPodAffinity::Score(const PodQuery& query, RowRange rows, int64_t* scor
     AddSums(key.column->data() + rows.begin, key.worth.data(), rows.size(), scores);
   }
   for (const auto& [counts, weight] : state.preferred) {
-    if (counts->total() == 0) continue;
-    AddWeightedCounts(counts->rule().key->data() + rows.begin, counts->data(), weight, rows.size(),
+    if (counts.total() == 0) continue;
+    AddWeightedCounts(counts.rule().key->data() + rows.begin, counts.data(), weight, rows.size(),
                       scores);
   }
 }

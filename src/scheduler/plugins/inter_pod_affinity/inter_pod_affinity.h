@@ -7,7 +7,8 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/plugins/inter_pod_affinity/term_groups.h"
-#include "scheduler/plugins/topology/pod_index.h"
+#include "scheduler/topology/pod_index.h"
+#include "scheduler/topology/seen_counts.h"
 
 namespace koord::scheduler {
 
@@ -39,6 +40,7 @@ class InterPodAffinity final : public PreFilterPlugin,
   uint64_t WideVersion(const PodQuery& query) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  PodsRead Reads(const PodQuery& query) override;
 
   Verdict PreScore(PodQuery& query, std::span<const uint8_t> feasible) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
@@ -53,16 +55,15 @@ class InterPodAffinity final : public PreFilterPlugin,
   // How much is remembered.
   size_t groups() const { return groups_.groups().size(); }
   size_t counters() const { return pods_.counters(); }
+  size_t remembered() const override { return groups() + counters(); }
 
  private:
   class State;
 
   State& Current(const PodQuery& query);  // with everything up to date
-  bool FindsRequired(const State& state, const RowView& row) const;
-  bool FindsForbidden(const State& state, const RowView& row) const;
+  bool FindsRequired(const State& state, const PodQuery& query, const RowView& row) const;
+  bool FindsForbidden(const State& state, const PodQuery& query, const RowView& row) const;
   bool IsForbidden(State& state, const RowView& row);
-  // By how much a row's delta changes the pods that are counted.
-  int32_t ChangeOf(const DomainCounts& counts, const RowView& row) const;
 
   const NodeTable& nodes_;
   const NamespaceCache& namespaces_;

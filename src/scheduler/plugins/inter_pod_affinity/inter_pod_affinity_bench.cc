@@ -1,7 +1,7 @@
 // What one more pod costs where a quarter of the workloads keep away from their own kind, a quarter
 // stay together and a quarter prefer company.
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
-#include "scheduler/plugins/topology/testing/bench_cluster.h"
+#include "scheduler/topology/testing/bench_cluster.h"
 
 namespace koord::scheduler {
 namespace {
@@ -22,7 +22,7 @@ kube::Pod PodOfWorkload(int workload) {
   const kube::PodAffinityTerm in_zone = Term(app, "topology.kubernetes.io/zone");
   kube::Pod pod;
   pod.metadata.ns = "default";
-  pod.metadata.labels["app"] = app;
+  pod.metadata.labels.Mutable()["app"] = app;
   kube::Affinity affinity;
   const int kind = workload % 4;
   if (kind == kApart) affinity.pod_anti_affinity.emplace().required.push_back(on_host);

@@ -309,5 +309,28 @@ TEST_F(InterPodAffinityTest, ForgetsWhatIsGone) {
   EXPECT_EQ(bed_.Check(plugin_, *query, "b1"), "");
 }
 
+// A reserve pod whose place the pod may take.
+TEST_F(InterPodAffinityTest, PodsThatAreAbsentForAShapeAreNeitherSoughtNorAvoided) {
+  bed_.AddPod(Pod("web", "{app: web}", "{}", "a1"));
+  const std::vector<const PodInfo*> absent{bed_.ledger.Find("web")};
+  const auto avoids =
+      bed_.Query(plugin_, Pod("p", "{}", Required("podAntiAffinity", "{app: web}", "zone")));
+  EXPECT_EQ(bed_.Check(plugin_, *avoids, "a2"), kAntiAffinity);
+  avoids->SetAbsent(absent, 1);
+  EXPECT_EQ(bed_.Check(plugin_, *avoids, "a2"), "");
+  const auto seeks =
+      bed_.Query(plugin_, Pod("p", "{}", Required("podAffinity", "{app: web}", "zone")));
+  EXPECT_EQ(bed_.Check(plugin_, *seeks, "a2"), "");
+  const uint64_t version = plugin_.WideVersion(*seeks);
+  seeks->SetAbsent(absent, 1);
+  EXPECT_NE(plugin_.WideVersion(*seeks), version);
+  EXPECT_EQ(bed_.Check(plugin_, *seeks, "a2"), kNoAffinity);
+  bed_.AddPod(Pod("other", "{app: web}", "{}", "a2"));
+  EXPECT_EQ(bed_.Check(plugin_, *seeks, "a1"), "") << "one is left";
+  RowDelta delta;
+  delta.removed = absent;
+  EXPECT_EQ(bed_.Check(plugin_, *seeks, "a1", &delta), "") << "not taken off twice";
+}
+
 }  // namespace
 }  // namespace koord::scheduler::inter_pod_affinity_test

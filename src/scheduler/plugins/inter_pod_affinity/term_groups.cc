@@ -14,7 +14,7 @@ constexpr size_t kUnusedAllowed = 256;
 
 TermGroups::TermGroups(const NodeTable& nodes, int32_t hard_affinity_weight)
     : nodes_(nodes), hard_affinity_weight_(hard_affinity_weight) {
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     for (const PodInfo* pod : nodes.pods(row)) Add(*pod);
   }
 }
@@ -81,7 +81,7 @@ void TermGroups::AddTerm(ShapeTerms& terms, const PodShape& shape,
     read_namespaces_ = read_namespaces_ || selector->reads_namespaces();
     selectors_.Add(id, *selector);
     groups_.push_back({.selector = *std::move(selector),
-                       .key = &nodes_.Label(term.topology_key),
+                       .key = nodes_.Label(term.topology_key),
                        .forbids = forbids,
                        .weight = weight,
                        .content = std::move(content)});

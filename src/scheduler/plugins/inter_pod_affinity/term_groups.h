@@ -8,7 +8,7 @@
 
 #include "base/string_map.h"
 #include "scheduler/cluster/node_table.h"
-#include "scheduler/plugins/topology/pod_selector.h"
+#include "scheduler/topology/pod_selector.h"
 
 namespace koord::scheduler {
 
@@ -20,7 +20,7 @@ class TermGroups {
  public:
   struct Group {
     PodSelector selector;
-    const LabelColumn* key = nullptr;
+    LabelPtr key;
     bool forbids = false;                             // required anti-affinity
     int64_t weight = 0;                               // of all others: what it is worth to be near
     absl::flat_hash_map<NodeRow, int32_t> rows = {};  // where how many pods have the term

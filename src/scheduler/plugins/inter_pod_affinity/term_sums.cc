@@ -46,17 +46,17 @@ void TermSums::AddGroup(GroupId id, const TermGroups::Group& group,
   if (places_.size() <= id) places_.resize(id + 1, 0);
   if (!group.forbids && !weighs_) return;
   if (!group.selector.Matches(pod_.ns(), pod_.labels(), namespaces)) return;
-  const size_t place = PlaceOf(*group.key);
+  const size_t place = PlaceOf(group.key);
   places_[id] = static_cast<uint32_t>(place + 1);
   for (const auto& [row, pods] : group.rows) Add(group, keys_[place], row, pods);
 }
 
-size_t TermSums::PlaceOf(const LabelColumn& column) {
-  const auto found = std::ranges::find(keys_, &column, &Key::column);
+size_t TermSums::PlaceOf(const LabelPtr& column) {
+  const auto found = std::ranges::find(keys_, column, &Key::column);
   if (found == keys_.end()) {
-    keys_.push_back({.column = &column,
-                     .forbidding = std::vector<int32_t>(column.values(), 0),
-                     .worth = std::vector<int64_t>(column.values(), 0)});
+    keys_.push_back({.column = column,
+                     .forbidding = std::vector<int32_t>(column->values(), 0),
+                     .worth = std::vector<int64_t>(column->values(), 0)});
     return keys_.size() - 1;
   }
   return static_cast<size_t>(found - keys_.begin());

@@ -11,7 +11,7 @@ namespace koord::scheduler {
 class TermSums {
  public:
   struct Key {
-    const LabelColumn* column = nullptr;
+    LabelPtr column;
     std::vector<int32_t> forbidding = {};  // by value
     std::vector<int64_t> worth = {};
     int64_t forbidden_values = 0;  // with a positive number
@@ -37,7 +37,7 @@ class TermSums {
   void Rebuild(const TermGroups& groups, const NodeTable& nodes, const NamespaceCache& namespaces);
   void AddGroup(GroupId id, const TermGroups::Group& group, const NamespaceCache& namespaces);
   void Add(const TermGroups::Group& group, Key& key, NodeRow row, int32_t by);
-  size_t PlaceOf(const LabelColumn& column);
+  size_t PlaceOf(const LabelPtr& column);
 
   const PodShape& pod_;
   const bool weighs_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "api/keys.h"
+#include "scheduler/cluster/holdings.h"
 #include "scheduler/plugins/load_aware_scheduling/load_description.h"
 
 namespace koord::scheduler {
@@ -36,10 +36,6 @@ std::optional<WallTime> ScheduledAt(const kube::Pod& pod) {
   const kube::PodCondition* scheduled = FindCondition(pod.status.conditions, "PodScheduled");
   if (scheduled == nullptr || scheduled->status != "True") return {};
   return scheduled->last_transition_time;
-}
-
-bool IsReservePod(const kube::Pod& pod) {
-  return pod.metadata.annotations.contains(api::kAnnotationReservePod);
 }
 
 bool Put(double& slot, double value) { return std::exchange(slot, value) != value; }
@@ -74,7 +70,7 @@ LoadAwareScheduling::LoadAwareScheduling(const PluginContext& context, LoadAware
   }
   const NodeTable& nodes = context_.nodes();
   GrowTo(nodes.rows());
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     for (const PodInfo* pod : nodes.pods(row)) rows_[row].load.AddPod(Load(*pod));
     if (nodes.IsLive(row)) OnNodeAdded(row);
   }
@@ -263,11 +259,12 @@ void LoadAwareScheduling::SetLimits(NodeRow at) {
   rows_[at].limits = last_limits_;
   if (prod_rooms_ || !rows_[at].limits->prod.of_prod) return;
   prod_rooms_ = true;
-  for (NodeRow row = 0; row < rows_.size(); ++row) PublishLoad(row);
+  for (NodeRow row{0}; row < rows_.size(); ++row) PublishLoad(row);
 }
 
 void LoadAwareScheduling::OnNodeRemoved(NodeRow row) {
   rows_[row].limits = no_limits_;
+  last_removed_ = {};  // of a pod that will be new here if the node comes back
   SetMetric(row, nullptr);
 }
 
@@ -316,7 +313,7 @@ void LoadAwareScheduling::BeforeCycle(WallTime now) {
     if (row.awaited != due) continue;  // has been put forward
     row.awaited = kNever;
     AwaitExpiry(at, now);
-    if (Publish(at)) context_.ledger.nodes().Touch(at);
+    if (Publish(at)) context_.ledger.nodes().TouchByTime(at);
   }
 }
 

@@ -47,6 +47,7 @@ class LoadAwareScheduling final : public FilterPlugin,
 
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  PodsRead Reads(const PodQuery&) override { return PodsRead::kNone; }
   // Where no node reports anything there is nothing to say.
   uint64_t version() const override { return has_metrics() ? 1 : 0; }
   std::optional<int64_t> SameForAll(const PodQuery&) override {
@@ -125,7 +126,7 @@ class LoadAwareScheduling final : public FilterPlugin,
 
   const std::shared_ptr<const NodeLimits> no_limits_;
   std::shared_ptr<const NodeLimits> last_limits_;  // most nodes are like the one before
-  std::deque<Row> rows_;  // thousands of large ones, which never move
+  std::deque<Row> rows_;                           // thousands of large ones, which never move
   LoadColumns columns_;
   bool prod_rooms_ = false;  // some node has thresholds for prod pods
   size_t exact_rows_ = 0;

@@ -9,16 +9,16 @@
 namespace koord::scheduler {
 namespace {
 
-constexpr NodeRow kNodes = 5000;
-constexpr NodeRow kBusyNodes = 200;  // with pods
+constexpr int kNodes = 5000;
+constexpr int kBusyNodes = 200;  // with pods
 constexpr int kPodsPerNode = 30;
 
 struct Bench {
-  explicit Bench(NodeRow nodes = kNodes, int pods_per_node = 0) {
+  explicit Bench(int nodes = kNodes, int pods_per_node = 0) {
     LoadAwareSchedulingArgs args;
     args.SetDefaults();
     plugin = std::make_unique<LoadAwareScheduling>(bed.context, args);
-    for (NodeRow i = 0; i < nodes; ++i) {
+    for (int i = 0; i < nodes; ++i) {
       bed.AddNode(fmt::format(
           "{{metadata: {{name: n{}}}, status: {{allocatable: {{cpu: 32, memory: 128Gi}}}}}}", i));
       for (int p = 0; p < pods_per_node; ++p) {
@@ -35,7 +35,7 @@ struct Bench {
                       "{cpu: 2, memory: 4Gi}}}]}}");
   }
 
-  std::shared_ptr<const api::NodeMetric> Metric(NodeRow i, int pods) {
+  std::shared_ptr<const api::NodeMetric> Metric(int i, int pods) {
     std::string usages;
     for (int p = 0; p < pods; ++p) {
       usages += fmt::format(
@@ -58,7 +58,7 @@ struct Bench {
 
 void FilterRows(benchmark::State& state) {
   Bench bench;
-  const RowRange rows{0, static_cast<NodeRow>(state.range(0))};
+  const RowRange rows = RowRange::First(static_cast<size_t>(state.range(0)));
   std::vector<uint8_t> keep(kNodes, 1);
   for (auto _ : state) {
     bench.plugin->Filter(*bench.query, rows, keep.data());
@@ -69,7 +69,7 @@ BENCHMARK(FilterRows)->Arg(1)->Arg(kNodes);
 
 void ScoreRowsOf(benchmark::State& state) {
   Bench bench;
-  const RowRange rows{0, static_cast<NodeRow>(state.range(0))};
+  const RowRange rows = RowRange::First(static_cast<size_t>(state.range(0)));
   std::vector<int64_t> scores(kNodes);
   for (auto _ : state) {
     bench.plugin->Score(*bench.query, rows, scores.data());
@@ -91,9 +91,9 @@ void BookPod(benchmark::State& state) {
   info.pod = PodOf("{metadata: {name: one-more}, spec: {containers: [{name: c}]}}");
   info.shape = bench.query->shared_shape();
   info.place = kPodsPerNode;
-  NodeRow row = 0;
+  NodeRow row{0};
   for (auto _ : state) {
-    info.row = row = (row + 97) % kBusyNodes;
+    info.row = row = NodeRow((row + 97) % kBusyNodes);
     bench.plugin->OnPodAdded(info);
     bench.plugin->OnPodRemoved(info);
   }
@@ -102,9 +102,9 @@ BENCHMARK(BookPod);
 
 void UpdateMetric(benchmark::State& state) {
   Bench bench(kBusyNodes, kPodsPerNode);
-  NodeRow row = 0;
+  NodeRow row{0};
   for (auto _ : state) {
-    row = (row + 97) % kBusyNodes;
+    row = NodeRow((row + 97) % kBusyNodes);
     bench.bed.objects.node_metrics.Set(bench.metrics[row]);
   }
 }

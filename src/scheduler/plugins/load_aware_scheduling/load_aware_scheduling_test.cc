@@ -581,7 +581,7 @@ TEST_F(LoadAwareTest, AssumedPodsCountAtOnceAndUntilForgotten) {
   const auto query = bed_.Query(Plugin(), incoming_);
   const int64_t before = bed_.RawScores(Plugin(), *query)[0];
   const auto pod = PodOf(Pod("assumed", "cpu: 8, memory: 16Gi"));
-  ASSERT_TRUE(bed_.ledger.Assume(pod, bed_.ledger.shapes().Of(pod), 0).ok());
+  ASSERT_TRUE(bed_.ledger.Assume(pod, bed_.ledger.shapes().Of(pod), NodeRow(0)).ok());
   EXPECT_EQ(Sum("nodeDelta", "cpu"), "6800m");
   EXPECT_LT(bed_.RawScores(Plugin(), *query)[0], before);
   EXPECT_TRUE(bed_.ledger.Forget("assumed"));
@@ -594,7 +594,7 @@ TEST_F(LoadAwareTest, TheConfirmedPodIsAsOldAsItsCondition) {
   ReportUsual(R"(, podsMetric: [{name: assigned, namespace: default,
       podUsage: {resources: {cpu: 5}}}])");
   Plugin();
-  ASSERT_TRUE(bed_.ledger.Assume(pod, bed_.ledger.shapes().Of(pod), 0).ok());
+  ASSERT_TRUE(bed_.ledger.Assume(pod, bed_.ledger.shapes().Of(pod), NodeRow(0)).ok());
   EXPECT_EQ(Sum("nodeDelta", "cpu"), "1800m");
   const uint64_t position = bed_.ledger.nodes().log_end();
   kube::Pod bound = *pod;

@@ -7,7 +7,7 @@
 
 namespace koord::scheduler {
 
-// What Filter and Score read, a row a node, so that either is one pass over a few columns.
+// What Filter and Score read, one row per node, so that either is one pass over a few columns.
 //
 // Amounts stand as doubles, which hold them exactly (kMostLoad) and compare and multiply quickly.
 class LoadColumns {

@@ -33,6 +33,7 @@ class NodeAffinity final : public PreFilterPlugin,
   PreFilterResult PreFilter(PodQuery& query) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  PodsRead Reads(const PodQuery&) override { return PodsRead::kNone; }
   Verdict PreScore(PodQuery& query, std::span<const uint8_t> feasible) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
   bool normalizes() const override { return true; }

@@ -210,7 +210,7 @@ TEST(NodeAffinityTest, AgreesWithItselfAndWithTheObjectsOnRandomClusters) {
     ExpectScoresOfSingleRowsAgree(plugin, *query);
     if (!pod->spec.affinity) continue;
     std::vector<int64_t> expected;
-    for (NodeRow row = 0; row < nodes.rows(); ++row) {
+    for (NodeRow row{0}; row < nodes.rows(); ++row) {
       if (!nodes.IsLive(row)) continue;
       int64_t& sum = expected.emplace_back(0);
       for (const auto& term : pod->spec.affinity->node_affinity->preferred) {

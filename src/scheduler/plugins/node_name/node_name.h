@@ -20,6 +20,7 @@ class NodeName final : public FilterPlugin, public RequeuePlugin {
   std::string_view name() const override { return kName; }
   void Filter(const PodQuery&, RowRange, uint8_t*) override {}
   RowVerdict Check(const PodQuery&, const RowView&) override { return {}; }
+  PodsRead Reads(const PodQuery&) override { return PodsRead::kNone; }
   bool Wants(EventKind kind) const override { return kind == EventKind::kNodeAdded; }
   bool MightCure(const kube::Pod&, const ClusterEvent& event) override {
     return event.kind == EventKind::kNodeAdded || event.kind == EventKind::kForced;

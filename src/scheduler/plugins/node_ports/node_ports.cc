@@ -5,7 +5,7 @@
 namespace koord::scheduler {
 namespace {
 
-constexpr uint32_t kEveryAddress = 0;
+constexpr uint32_t kEveryAddress = 0;  // the first text
 
 bool AnyConflict(const std::vector<HostPort>& a, const std::vector<HostPort>& b) {
   return std::ranges::any_of(a, [&](const HostPort& x) {
@@ -17,13 +17,15 @@ bool AnyConflict(const std::vector<HostPort>& a, const std::vector<HostPort>& b)
 
 struct NodePorts::State final : PluginState {
   std::vector<Port> wanted;
+  CountedTexts::Hold texts;
 };
 
 NodePorts::NodePorts(const PluginContext& context)
-    : reason_(context.reasons.Intern("node(s) didn't have free ports for the requested pod ports")),
-      texts_{{"0.0.0.0", kEveryAddress}} {
+    : reason_(
+          context.reasons.Intern("node(s) didn't have free ports for the requested pod ports")) {
+  for (const std::string_view text : {"0.0.0.0", "TCP", "UDP", "SCTP"}) texts_.Intern(text);
   const NodeTable& nodes = context.nodes();
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     for (const PodInfo* pod : nodes.pods(row)) OnPodAdded(*pod);
   }
   context.ledger.AddListener(*this);
@@ -34,16 +36,17 @@ bool NodePorts::Conflicts(const Port& a, const Port& b) {
          (a.address == b.address || a.address == kEveryAddress || b.address == kEveryAddress);
 }
 
-NodePorts::Port NodePorts::Number(const HostPort& port) {
-  const auto number = [&](const std::string& text) {
-    return texts_.try_emplace(text, static_cast<uint32_t>(texts_.size())).first->second;
-  };
-  return {.protocol = number(port.protocol), .number = port.port, .address = number(port.ip)};
+NodePorts::Port NodePorts::Number(const HostPort& port, CountedTexts::Hold& hold) {
+  return {.protocol = texts_.Intern(port.protocol, hold),
+          .number = port.port,
+          .address = texts_.Intern(port.ip, hold)};
 }
 
 std::unique_ptr<PluginState> NodePorts::Compile(const PodShape& shape) {
   auto state = std::make_unique<State>();
-  for (const HostPort& port : shape.host_ports) state->wanted.push_back(Number(port));
+  for (const HostPort& port : shape.host_ports) {
+    state->wanted.push_back(Number(port, state->texts));
+  }
   return state;
 }
 
@@ -85,12 +88,13 @@ void NodePorts::OnPodAdded(const PodInfo& pod) {
   for (const HostPort& each : pod.shape->host_ports) {
     if (pod.row >= used_.size()) used_.resize(pod.row + 1);
     std::vector<UsedPort>& used = used_[pod.row];
-    const Port port = Number(each);
+    CountedTexts::Hold texts;
+    const Port port = Number(each, texts);
     const auto found = std::ranges::find(used, port, &UsedPort::port);
     if (found != used.end()) {
       ++found->pods;
     } else {
-      used.push_back({port, 1});
+      used.push_back({port, 1, std::move(texts)});
     }
   }
 }
@@ -98,7 +102,8 @@ void NodePorts::OnPodAdded(const PodInfo& pod) {
 void NodePorts::OnPodRemoved(const PodInfo& pod) {
   for (const HostPort& each : pod.shape->host_ports) {
     std::vector<UsedPort>& used = used_[pod.row];
-    const auto found = std::ranges::find(used, Number(each), &UsedPort::port);
+    CountedTexts::Hold texts;
+    const auto found = std::ranges::find(used, Number(each, texts), &UsedPort::port);
     if (--found->pods == 0) used.erase(found);
   }
 }

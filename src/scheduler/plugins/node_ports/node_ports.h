@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/string_map.h"
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
@@ -34,6 +33,7 @@ class NodePorts final : public PreFilterPlugin,
     return kind == EventKind::kAssignedPodRemoved || kind == EventKind::kNodeAdded;
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
+  size_t remembered() const override { return texts_.used(); }
 
   void OnPodAdded(const PodInfo& pod) override;
   void OnPodRemoved(const PodInfo& pod) override;
@@ -50,15 +50,16 @@ class NodePorts final : public PreFilterPlugin,
   struct UsedPort {
     Port port;
     int pods = 0;
+    CountedTexts::Hold texts;
   };
   struct State;
 
   static bool Conflicts(const Port& a, const Port& b);
-  Port Number(const HostPort& port);
+  Port Number(const HostPort& port, CountedTexts::Hold& hold);
   bool IsFree(const std::vector<Port>& wanted, NodeRow row) const;
 
   ReasonId reason_;
-  StringMap<uint32_t> texts_;                // protocols and addresses; all addresses are 0
+  CountedTexts texts_;                       // protocols and addresses; all addresses are 0
   std::vector<std::vector<UsedPort>> used_;  // by row, shorter than the table if none follow
 };
 

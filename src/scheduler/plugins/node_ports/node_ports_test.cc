@@ -112,7 +112,7 @@ TEST(NodePortsTest, FilterAndCheckAgreeOnRandomClusters) {
   for (int i = 0; i < 60; ++i) {
     const auto query = bed.Query(plugin, RandomPod(random, i));
     ExpectFilterAgreesWithCheck(plugin, *query);
-    for (NodeRow row = 0; row < bed.ledger.nodes().rows(); ++row) {  // the ports, and the pods
+    for (NodeRow row{0}; row < bed.ledger.nodes().rows(); ++row) {  // the ports, and the pods
       ASSERT_EQ(plugin.Check(*query, {row}).ok(), plugin.Check(*query, {row, &none}).ok());
     }
   }

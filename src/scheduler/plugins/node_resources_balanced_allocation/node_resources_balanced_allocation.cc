@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/hot.h"
-#include "scheduler/scoring/to_double.h"
 
 namespace koord::scheduler {
 namespace {
@@ -26,6 +25,8 @@ struct Column {
   const int64_t* allocatable;
   const int64_t* requested;
   int64_t more;
+
+  Column At(size_t i) const { return {allocatable + i, requested + i, more}; }
 };
 using Columns = absl::InlinedVector<Column, 4>;
 
@@ -57,25 +58,16 @@ void ScoreRows(const Columns& columns, size_t n, int64_t* scores) {
   }
 }
 
-// The same for two resources, by far the most frequent case. The bits of all numbers together are
-// returned: what is not below kToDoubleLimit was not exact.
-KOORD_HOT int64_t ScorePairs(const int64_t* have_a, const int64_t* requested_a, int64_t more_a,
-                             const int64_t* have_b, const int64_t* requested_b, int64_t more_b,
-                             size_t n, int64_t* scores) {
-  int64_t bits = 0;
+// The same for two resources, by far the most frequent case, as far as no row is odd.
+KOORD_HOT void ScorePairs(const double* have_a, const double* requested_a, double more_a,
+                          const double* have_b, const double* requested_b, double more_b, size_t n,
+                          int64_t* scores) {
   for (size_t i = 0; i < n; ++i) {
-    const int64_t used_a = requested_a[i] + more_a;
-    const int64_t used_b = requested_b[i] + more_b;
-    bits |= have_a[i] | have_b[i] | used_a | used_b;
-    const double a = ToDouble(used_a) / ToDouble(have_a[i] > 0 ? have_a[i] : 1);
-    const double b = ToDouble(used_b) / ToDouble(have_b[i] > 0 ? have_b[i] : 1);
+    const double a = (requested_a[i] + more_a) / have_a[i];
+    const double b = (requested_b[i] + more_b) / have_b[i];
     const double half = ((a < 1 ? a : 1) - (b < 1 ? b : 1)) / 2;
-    // With one of them alone there is nothing to deviate from.
-    const double both = (have_a[i] > 0 ? 1.0 : 0.0) * (have_b[i] > 0 ? 1.0 : 0.0);
-    const double deviation = std::abs(half) * both;
-    scores[i] = static_cast<int32_t>((1 - deviation) * kMaxScore);
+    scores[i] = static_cast<int32_t>((1 - std::abs(half)) * kMaxScore);
   }
-  return bits;
 }
 
 }  // namespace
@@ -106,18 +98,43 @@ Verdict NodeResourcesBalancedAllocation::PreScore(PodQuery& query, std::span<con
 void NodeResourcesBalancedAllocation::Score(const PodQuery& query, RowRange rows, int64_t* scores) {
   const NodeTable& nodes = query.nodes();
   Columns columns;
-  for (const Balanced& each : query.state<BalancedState>(slot()).balanced) {
+  const auto& balanced = query.state<BalancedState>(slot()).balanced;
+  for (const Balanced& each : balanced) {
     columns.push_back({nodes.allocatable(each.id) + rows.begin,
                        nodes.requested(each.id) + rows.begin, each.amount});
   }
-  if (columns.size() == 2) {
-    const Column& a = columns[0];
-    const Column& b = columns[1];
-    const int64_t bits = ScorePairs(a.allocatable, a.requested, a.more, b.allocatable, b.requested,
-                                    b.more, rows.size(), scores);
-    if (bits >= 0 && bits < kToDoubleLimit) return;
+  const auto of_pair = [&](size_t i) {
+    return columns.size() == 2 && columns[i].more >= 0 ? nodes.amounts(balanced[i].id) : nullptr;
+  };
+  const AmountColumns* a = of_pair(0);
+  const AmountColumns* b = of_pair(1);
+  if (a == nullptr || b == nullptr) return ScoreRows(columns, rows.size(), scores);
+  ScorePairs(a->allocatable() + rows.begin, a->requested() + rows.begin,
+             static_cast<double>(balanced[0].amount), b->allocatable() + rows.begin,
+             b->requested() + rows.begin, static_cast<double>(balanced[1].amount), rows.size(),
+             scores);
+  if (!a->HasOdd(rows) && !b->HasOdd(rows)) return;
+  for (NodeRow row = rows.begin; row < rows.end; ++row) {
+    const size_t i = row - rows.begin;
+    if (a->IsOdd(row) || b->IsOdd(row)) {
+      ScoreRows({columns[0].At(i), columns[1].At(i)}, 1, scores + i);
+    }
   }
-  ScoreRows(columns, rows.size(), scores);
+}
+
+int64_t NodeResourcesBalancedAllocation::ScoreRow(const PodQuery& query, const RowView& row) {
+  const NodeTable& nodes = query.nodes();
+  const auto& balanced = query.state<BalancedState>(slot()).balanced;
+  absl::InlinedVector<int64_t, 4> requested;
+  for (const Balanced& each : balanced) requested.push_back(row.Requested(nodes, each.id));
+  Columns columns;
+  for (size_t i = 0; i < balanced.size(); ++i) {
+    columns.push_back(
+        {nodes.allocatable(balanced[i].id) + row.row, &requested[i], balanced[i].amount});
+  }
+  int64_t score = 0;
+  ScoreRows(columns, 1, &score);
+  return score;
 }
 
 }  // namespace koord::scheduler

@@ -27,6 +27,7 @@ class NodeResourcesBalancedAllocation final : public ScorePlugin {
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
   Verdict PreScore(PodQuery& query, std::span<const uint8_t> feasible) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
+  int64_t ScoreRow(const PodQuery& query, const RowView& row) override;
 
  private:
   std::vector<ResourceId> balanced_;

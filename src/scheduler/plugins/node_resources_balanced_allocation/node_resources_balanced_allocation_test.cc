@@ -96,11 +96,12 @@ TEST(NodeResourcesBalancedAllocationTest, TwoResourcesScoreAsTwoOfThree) {
   FillCluster(bed, random, 600, 3);
   for (int i = 0; i < 20; ++i) {
     kube::Pod pod = *RandomPod(random, i);
-    pod.spec.containers[0].resources.requests["a.b/unknown"] = kube::Quantity(1);
+    pod.spec.containers.Mutable()[0].resources.requests["a.b/unknown"] = kube::Quantity(1);
     const auto shared = std::make_shared<const kube::Pod>(std::move(pod));
     const auto query = bed.Query(two, shared);
     EXPECT_EQ(bed.RawScores(two, *query), bed.RawScores(three, *bed.Query(three, shared)));
     ExpectScoresOfSingleRowsAgree(two, *query);
+    ExpectScoreRowAgreesWithScore(two, *query, bed, random);
   }
 }
 

@@ -17,7 +17,8 @@ namespace koord::scheduler {
 // A node is dropped when it runs as many pods as it may, or when what the pod requests of some
 // resource is more than what is allocatable less what the pods there have requested. A request that
 // the node could not even fulfil when empty is not worth preempting anybody for, and is reported
-// so.
+// so. What no node offers at all is found when the pod's shape is compiled: then no row is looked
+// at, however many such resources a pod names.
 //
 // The score is the weighted mean over the configured resources of what would be free (spread pods
 // out), of what would be used (pack them), or of a function of the latter. Containers that do not
@@ -30,9 +31,15 @@ class NodeResourcesFit final : public FilterPlugin, public ScorePlugin, public R
 
   std::string_view name() const override { return kName; }
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
+  // Which resources some node offers is part of what is compiled.
+  uint64_t VersionFor(const PodShape& shape) const override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  void Diagnose(const PodQuery& query, uint8_t* keep, DiagnosisTable& why) override;
+  PodsRead Reads(const PodQuery& query) override;
+  ResourceAmounts RoomFor(const PodQuery& query) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
+  int64_t ScoreRow(const PodQuery& query, const RowView& row) override;
   bool Wants(EventKind kind) const override {
     return kind == EventKind::kAssignedPodRemoved || kind == EventKind::kAssignedPodUpdated ||
            kind == EventKind::kNodeAdded || kind == EventKind::kNodeUpdated ||
@@ -46,10 +53,12 @@ class NodeResourcesFit final : public FilterPlugin, public ScorePlugin, public R
     int32_t weight;
   };
 
+  void ScoreTerms(std::span<const ShareTerm> terms, RowRange rows, int64_t* scores) const;
   bool IsIgnored(std::string_view resource) const;
   bool MightFitAfter(const kube::Pod& rejected, const ClusterEvent& event) const;
   bool IsScaledDown(const kube::Pod& rejected, const ClusterEvent& event) const;
 
+  const NodeTable& nodes_;
   ResourceNames& resources_;
   Reasons& reasons_;
   ReasonId too_many_pods_;

@@ -85,6 +85,45 @@ TEST(NodeResourcesFitTest, Filters) {
   }
 }
 
+TEST(NodeResourcesFitTest, NamesEverythingThatNoNodeOffersButAsOneReason) {
+  PluginBed bed;
+  NodeResourcesFit plugin(bed.context, {});
+  const NodeRow row = bed.AddNode(Node("cpu: 4"));
+  const size_t reasons = bed.reasons.used();
+  {
+    const auto query = bed.Query(plugin, Pod("a.b/c: 1, cpu: 5, a.b/d: 1, a.b/e: 1"));
+    EXPECT_EQ(bed.Check(plugin, *query, "n"),
+              "UnschedulableAndUnresolvable: Insufficient cpu, Insufficient a.b/c, Insufficient "
+              "a.b/d, Insufficient a.b/e");
+    EXPECT_EQ(plugin.Check(*query, {row}).reasons.size(), 2U) << "rows are many, and keep these";
+  }
+  EXPECT_EQ(bed.reasons.used(), reasons) << "of texts nothing is left";
+}
+
+TEST(NodeResourcesFitTest, LooksAgainWhenANodeOffersWhatNoneDid) {
+  PluginBed bed;
+  NodeResourcesFit plugin(bed.context, {});
+  bed.AddNode(Node("cpu: 4"));
+  const auto query = bed.Query(plugin, Pod("a.b/c: 1"));
+  const uint64_t version = plugin.VersionFor(query->shape());
+  bed.AddPod(Pod("a.b/c: 1", "n", "running"));
+  EXPECT_EQ(plugin.VersionFor(query->shape()), version);
+  bed.AddNode(Node("cpu: 4, a.b/c: 1"));
+  EXPECT_NE(plugin.VersionFor(query->shape()), version);
+  const auto again = bed.Query(plugin, Pod("a.b/c: 1"));
+  EXPECT_EQ(bed.Check(plugin, *again, "n"), "Unschedulable: Insufficient a.b/c");
+}
+
+TEST(NodeResourcesFitTest, EvictingAPodThatHasWhatNoNodeOffersGivesNothing) {
+  PluginBed bed;
+  NodeResourcesFit plugin(bed.context, {});
+  const NodeRow row = bed.AddNode(Node("cpu: 4"));
+  bed.AddPod(Pod("a.b/c: 1", "n", "running"));
+  const RowDelta without{.removed = {bed.ledger.nodes().pods(row)[0]}};
+  EXPECT_EQ(bed.Check(plugin, *bed.Query(plugin, Pod("a.b/c: 1")), "n", &without),
+            "UnschedulableAndUnresolvable: Insufficient a.b/c");
+}
+
 TEST(NodeResourcesFitTest, LooksAtTheRowAsTheDeltaShowsIt) {
   PluginBed bed;
   NodeResourcesFit plugin(bed.context, {});
@@ -217,6 +256,7 @@ TEST(NodeResourcesFitTest, FilterAndCheckAgreeOnRandomClusters) {
     const auto query = bed.Query(plugin, RandomPod(random, i));
     ExpectFilterAgreesWithCheck(plugin, *query);
     ExpectScoresOfSingleRowsAgree(plugin, *query);
+    ExpectScoreRowAgreesWithScore(plugin, *query, bed, random);
   }
 }
 

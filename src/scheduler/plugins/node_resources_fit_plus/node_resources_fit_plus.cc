@@ -75,13 +75,22 @@ void NodeResourcesFitPlus::Score(const PodQuery& query, RowRange rows, int64_t* 
   const NodeTable& nodes = query.nodes();
   absl::InlinedVector<ShareTerm, 4> terms;
   for (const Scored& scored : query.state<FitPlusState>(slot()).scored) {
-    terms.push_back({.allocatable = nodes.allocatable(scored.id),
-                     .used = UsedForScoring(nodes, scored.id),
-                     .more = scored.amount,
-                     .share = scored.share,
-                     .weight = scored.weight});
+    terms.push_back(TermOf(nodes, scored.id, scored.amount, scored.share, scored.weight));
   }
   WeightedPercents({terms.data(), terms.size()}, Absent::kCountsAsZero, kMaxScore, rows, scores);
+}
+
+int64_t NodeResourcesFitPlus::ScoreRow(const PodQuery& query, const RowView& row) {
+  const NodeTable& nodes = query.nodes();
+  const auto& scored = query.state<FitPlusState>(slot()).scored;
+  OneRowTerms terms(scored.size());
+  for (const Scored& each : scored) {
+    terms.Add(nodes.allocatable(each.id)[row.row], row.NonZeroRequested(nodes, each.id),
+              each.amount, each.share, each.weight);
+  }
+  int64_t score = 0;
+  WeightedPercents(terms.terms(), Absent::kCountsAsZero, kMaxScore, terms.row(), &score);
+  return score;
 }
 
 }  // namespace koord::scheduler

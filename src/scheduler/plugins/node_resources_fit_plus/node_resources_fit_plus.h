@@ -25,6 +25,7 @@ class NodeResourcesFitPlus final : public ScorePlugin {
   std::string_view name() const override { return kName; }
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
+  int64_t ScoreRow(const PodQuery& query, const RowView& row) override;
 
  private:
   struct Configured {

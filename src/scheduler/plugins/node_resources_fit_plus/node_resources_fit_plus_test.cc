@@ -99,7 +99,9 @@ TEST(NodeResourcesFitPlusTest, SingleRowsAgreeOnRandomClusters) {
   NodeResourcesFitPlus plugin(bed.context, kPackGpus);
   FillCluster(bed, random, 600, 2);
   for (int i = 0; i < 20; ++i) {
-    ExpectScoresOfSingleRowsAgree(plugin, *bed.Query(plugin, RandomPod(random, i)));
+    const auto query = bed.Query(plugin, RandomPod(random, i));
+    ExpectScoresOfSingleRowsAgree(plugin, *query);
+    ExpectScoreRowAgreesWithScore(plugin, *query, bed, random);
   }
 }
 

@@ -22,6 +22,7 @@ class NodeUnschedulable final : public FilterPlugin, public RequeuePlugin {
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  PodsRead Reads(const PodQuery&) override { return PodsRead::kNone; }
   bool Wants(EventKind kind) const override {
     return kind == EventKind::kNodeAdded || kind == EventKind::kNodeUpdated ||
            kind == EventKind::kPodUpdated;

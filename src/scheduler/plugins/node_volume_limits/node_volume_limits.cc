@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "scheduler/plugins/volumes/pod_claims.h"
+#include "scheduler/volumes/pod_claims.h"
 
 namespace koord::scheduler {
 
 struct NodeVolumeLimits::State final : PluginState {
   struct Need {
-    const Driver* driver;
+    DriverPtr driver;
     std::vector<Volume> volumes;
   };
   std::vector<Need> needs;
@@ -23,7 +23,7 @@ NodeVolumeLimits::NodeVolumeLimits(const PluginContext& context)
   }
   const NodeTable& nodes = context_.nodes();
   GrowTo(nodes.rows());
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     for (const PodInfo* pod : nodes.pods(row)) OnPodAdded(*pod);
     if (nodes.IsLive(row)) OnNodeAdded(row);
   }
@@ -46,7 +46,7 @@ void NodeVolumeLimits::GrowTo(size_t rows) {
   if (rows <= claims_.size()) return;
   claims_.resize(rows);
   attachments_.resize(rows);
-  for (Driver& driver : drivers_) driver.limits.resize(rows, kUnlimited);
+  for (const auto& [name, driver] : drivers_) driver->limits.resize(rows, kUnlimited);
 }
 
 int32_t NodeVolumeLimits::LimitOf(const std::string& driver, std::string_view node) const {
@@ -59,22 +59,26 @@ int32_t NodeVolumeLimits::LimitOf(const std::string& driver, std::string_view no
   return kUnlimited;
 }
 
-NodeVolumeLimits::Driver& NodeVolumeLimits::DriverOf(const std::string& name) {
-  if (const auto found = by_name_.find(name); found != by_name_.end()) return *found->second;
-  Driver& driver = drivers_.emplace_back(Driver{name, {}});
-  by_name_.emplace(name, &driver);
-  driver.limits.resize(claims_.size(), kUnlimited);
-  for (NodeRow row = 0; row < driver.limits.size(); ++row) {
-    if (context_.nodes().IsLive(row))
-      driver.limits[row] = LimitOf(name, context_.nodes().name(row));
+NodeVolumeLimits::DriverPtr NodeVolumeLimits::DriverOf(const std::string& name) {
+  if (const auto found = drivers_.find(name); found != drivers_.end()) return found->second;
+  if (drivers_.size() >= drop_drivers_at_) {
+    absl::erase_if(drivers_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    drop_drivers_at_ = std::max<size_t>(16, 2 * drivers_.size());
+  }
+  auto driver = std::make_shared<Driver>(Driver{name, {}});
+  drivers_.emplace(name, driver);
+  driver->limits.resize(claims_.size(), kUnlimited);
+  for (NodeRow row{0}; row < driver->limits.size(); ++row) {
+    if (context_.nodes().IsLive(row)) {
+      driver->limits[row] = LimitOf(name, context_.nodes().name(row));
+    }
   }
   return driver;
 }
 
 void NodeVolumeLimits::SetLimits(NodeRow row, const kube::CsiNode* node) {
-  for (Driver& driver : drivers_) {
-    driver.limits[row] =
-        node == nullptr ? kUnlimited : LimitOf(driver.name, context_.nodes().name(row));
+  for (const auto& [name, driver] : drivers_) {
+    driver->limits[row] = node == nullptr ? kUnlimited : LimitOf(name, context_.nodes().name(row));
   }
 }
 
@@ -88,9 +92,11 @@ void NodeVolumeLimits::SetAttachment(const kube::VolumeAttachment& attachment, i
   } else if (const auto at = std::ranges::find(attached, volume); at != attached.end()) {
     attached.erase(at);
   }
+  const auto count = static_cast<int32_t>(attached.size());
+  if (count == 0) attached_.erase(spec.node_name);
   const auto row = context_.nodes().Find(spec.node_name);
   if (!row || *row >= attachments_.size()) return;
-  attachments_[*row] = static_cast<int32_t>(attached.size());
+  attachments_[*row] = count;
   context_.ledger.nodes().Touch(*row);
 }
 
@@ -170,7 +176,7 @@ std::unique_ptr<PluginState> NodeVolumeLimits::Compile(const PodShape& shape) {
   auto state = std::make_unique<State>();
   for (const Volume& volume : volumes) {  // by driver
     if (state->needs.empty() || state->needs.back().driver->name != volume.first) {
-      state->needs.push_back({&DriverOf(volume.first), {}});
+      state->needs.push_back({DriverOf(volume.first), {}});
     }
     state->needs.back().volumes.push_back(volume);
   }

@@ -2,7 +2,6 @@
 #include <absl/container/btree_set.h>
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +39,7 @@ class NodeVolumeLimits final : public PreFilterPlugin,
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
   bool Wants(EventKind kind) const override;
   bool MightCure(const kube::Pod&, const ClusterEvent& event) override { return Wants(event.kind); }
+  size_t remembered() const override { return drivers_.size() + attached_.size(); }
 
   void OnNodeAdded(NodeRow row) override;
   void OnNodeRemoved(NodeRow row) override;
@@ -58,7 +58,9 @@ class NodeVolumeLimits final : public PreFilterPlugin,
   struct State;
   static constexpr int32_t kUnlimited = -1;
 
-  Driver& DriverOf(const std::string& name);
+  using DriverPtr = std::shared_ptr<Driver>;
+
+  DriverPtr DriverOf(const std::string& name);
   void GrowTo(size_t rows);
   int32_t LimitOf(const std::string& driver, std::string_view node) const;
   void SetLimits(NodeRow row, const kube::CsiNode* node);
@@ -69,8 +71,8 @@ class NodeVolumeLimits final : public PreFilterPlugin,
   bool Fits(const State& state, const RowView& row) const;
 
   PluginContext context_;
-  std::deque<Driver> drivers_;
-  StringMap<Driver*> by_name_;
+  StringMap<DriverPtr> drivers_;  // by name; those that nobody asks about are dropped
+  size_t drop_drivers_at_ = 16;
   std::vector<int32_t> claims_;       // of the pods of each row, not looked at closer
   std::vector<int32_t> attachments_;  // of each row
   // What is attached to each node: driver and PersistentVolume.

@@ -8,12 +8,12 @@
 namespace koord::scheduler {
 namespace {
 
-constexpr NodeRow kNodes = 5000;
+constexpr int kNodes = 5000;
 
 void FilterRows(benchmark::State& state) {
   PluginBed bed;
   NodeVolumeLimits plugin(bed.context);
-  for (NodeRow i = 0; i < kNodes; ++i) {
+  for (int i = 0; i < kNodes; ++i) {
     bed.AddNode(fmt::format("{{metadata: {{name: n{}}}}}", i));
     bed.objects.csi_nodes.Set(FromYaml<kube::CsiNode>(fmt::format(
         "{{metadata: {{name: n{}}}, spec: {{drivers: [{{name: disk, nodeID: n, allocatable: "
@@ -29,7 +29,7 @@ void FilterRows(benchmark::State& state) {
                                "[{name: v, persistentVolumeClaim: {claimName: data}}]}}");
   std::vector<uint8_t> keep(kNodes, 1);
   for (auto _ : state) {
-    plugin.Filter(*query, {0, kNodes}, keep.data());
+    plugin.Filter(*query, RowRange::First(kNodes), keep.data());
     benchmark::ClobberMemory();
   }
 }

@@ -31,19 +31,19 @@ KOORD_HOT bool MarkAbove(const int32_t* counts, int32_t limit, size_t values,
 
 }  // namespace
 
-void HardSpread::Refresh(const NodeTable& nodes) {
-  counts_->Refresh();
-  if (counts_version_ == counts_->version()) return;
-  counts_version_ = counts_->version();
-  const size_t values = counts_->size();
-  const bool too_few = counts_->domain_count() < min_domains_;
-  least_ = too_few ? 0 : LeastCount(counts_->data(), counts_->domains().data(), values);
+void HardSpread::Refresh(const NodeTable& nodes, const PodIndex& pods, const PodQuery& query) {
+  counts_.Refresh(pods, query);
+  if (counts_version_ == counts_.version()) return;
+  counts_version_ = counts_.version();
+  const size_t values = counts_.size();
+  const bool too_few = counts_.all().domain_count() < min_domains_;
+  least_ = too_few ? 0 : LeastCount(counts_.data(), counts_.all().domains().data(), values);
   full_.resize(values, 0);
   const int64_t limit = int64_t{max_skew_} - itself_ + least_;
   const auto bounded =
       static_cast<int32_t>(std::clamp<int64_t>(limit, -1, std::numeric_limits<int32_t>::max()));
   full_[kNoValue] = 0;
-  const bool changed = MarkAbove(counts_->data(), bounded, values, full_.data());
+  const bool changed = MarkAbove(counts_.data(), bounded, values, full_.data());
   full_[kNoValue] = 1;
   if (changed || topology_version_ != nodes.topology_version()) ++version_;
   topology_version_ = nodes.topology_version();
@@ -51,9 +51,9 @@ void HardSpread::Refresh(const NodeTable& nodes) {
 
 int64_t HardSpread::LeastOfOthers(ValueId value) const {
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (ValueId other = 1; other < counts_->size(); ++other) {
-    if (other != value && counts_->domains()[other]) {
-      least = std::min<int64_t>(least, counts_->data()[other]);
+  for (ValueId other = 1; other < counts_.size(); ++other) {
+    if (other != value && counts_.all().domains()[other]) {
+      least = std::min<int64_t>(least, counts_.data()[other]);
     }
   }
   return least;
@@ -61,10 +61,10 @@ int64_t HardSpread::LeastOfOthers(ValueId value) const {
 
 bool HardSpread::IsFull(ValueId value, int32_t more_pods) const {
   if (more_pods == 0) return full_[value] != 0;
-  const int64_t before = counts_->Of(value);
+  const int64_t before = counts_.Of(value);
   const int64_t count = before + more_pods;
   int64_t least = least_;
-  if (counts_->domain_count() >= min_domains_) {
+  if (counts_.all().domain_count() >= min_domains_) {
     // Only the domain with the fewest pods can raise the least.
     const bool may_rise = more_pods > 0 && before == least_;
     least = std::min(may_rise ? LeastOfOthers(value) : least_, count);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "scheduler/plugins/pod_topology_spread/spread_constraint.h"
-#include "scheduler/plugins/topology/domain_counts.h"
+#include "scheduler/topology/seen_counts.h"
 
 namespace koord::scheduler {
 
@@ -17,10 +17,10 @@ class HardSpread {
         min_domains_(constraint.min_domains),
         itself_(constraint.matches_itself ? 1 : 0) {}
 
-  void Refresh(const NodeTable& nodes);
+  void Refresh(const NodeTable& nodes, const PodIndex& pods, const PodQuery& query);
 
-  const LabelColumn& key() const { return *counts_->rule().key; }
-  const DomainCounts& counts() const { return *counts_; }
+  const LabelColumn& key() const { return *counts_.rule().key; }
+  const SeenCounts& counts() const { return counts_; }
   // By value: not 0 if one pod more would be too many; rows without the key have no place either.
   const int32_t* full() const { return full_.data(); }
   // Whether it would be if the row had so many more pods that count.
@@ -31,7 +31,7 @@ class HardSpread {
  private:
   int64_t LeastOfOthers(ValueId value) const;
 
-  std::shared_ptr<DomainCounts> counts_;
+  SeenCounts counts_;
   int32_t max_skew_;
   int32_t min_domains_;
   int32_t itself_;

@@ -59,13 +59,8 @@ void PodOwners::Watch(Cache& cache, Selector selector_of) {
     // Most updates are of the status.
     if (before && after && selector_of(*before) == selector_of(*after)) return;
     ++version_;
-    ++versions_[(after ? after : before)->metadata.ns];
+    ++versions_[PlaceOf((after ? after : before)->metadata.ns)];
   });
-}
-
-uint64_t PodOwners::VersionOf(const std::string& ns) const {
-  const auto found = versions_.find(ns);
-  return found == versions_.end() ? 0 : found->second;
 }
 
 kube::LabelMatcher PodOwners::SelectorFor(const kube::Pod& pod) const {

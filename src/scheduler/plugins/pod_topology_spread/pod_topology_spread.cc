@@ -6,7 +6,7 @@
 
 #include "scheduler/plugins/pod_topology_spread/hard_spread.h"
 #include "scheduler/plugins/pod_topology_spread/soft_spread.h"
-#include "scheduler/plugins/topology/row_passes.h"
+#include "scheduler/topology/row_passes.h"
 
 namespace koord::scheduler {
 namespace {
@@ -125,7 +125,7 @@ std::shared_ptr<DomainCounts> PodTopologySpread::CountsFor(const PodShape& shape
                                                            bool by_row) {
   CountingRule rule{.skip_terminating = true};
   if (!by_row) {
-    rule.key = &nodes_.Label(constraint.key);
+    rule.key = nodes_.Label(constraint.key);
     rule.rows = row_sets_.For({.keys = keys,
                                .selected_by = constraint.honors_affinity ? &shape.spec() : nullptr,
                                .tolerated_by = constraint.honors_taints ? &shape.spec() : nullptr});
@@ -143,9 +143,9 @@ PreFilterResult PodTopologySpread::PreFilter(PodQuery& query) {
 PodTopologySpread::State& PodTopologySpread::Current(const PodQuery& query) {
   State& state = query.state<State>(slot());
   if (state.derived) Derive(query.shape(), state);
-  state.version = state.generation + state.soft.Refresh();
+  state.version = state.generation + state.soft.Refresh(pods_, query);
   for (HardSpread& each : state.hard) {
-    each.Refresh(nodes_);
+    each.Refresh(nodes_, pods_, query);
     state.version += each.version();
   }
   return state;
@@ -165,21 +165,12 @@ void PodTopologySpread::Filter(const PodQuery& query, RowRange rows, uint8_t* ke
   }
 }
 
-int32_t PodTopologySpread::ChangeOf(const DomainCounts& counts, const RowView& row) const {
-  if (row.delta == nullptr || !counts.Counts(row.row)) return 0;
-  const auto is_counted = [&](const PodInfo* pod) {
-    return !pod->terminating() && pods_.Matches(counts, *pod->shape);
-  };
-  return static_cast<int32_t>(std::ranges::count_if(row.delta->added, is_counted) -
-                              std::ranges::count_if(row.delta->removed, is_counted));
-}
-
 RowVerdict PodTopologySpread::Check(const PodQuery& query, const RowView& row) {
   const State& state = Current(query);
   for (const HardSpread& each : state.hard) {
     const ValueId value = each.key().At(row.row);
     if (value == kNoValue) return RowVerdict::Unresolvable(missing_reason_);
-    if (each.IsFull(value, ChangeOf(each.counts(), row))) {
+    if (each.IsFull(value, each.counts().ChangeBy(row.delta, row.row, pods_, query))) {
       return RowVerdict::Unschedulable(skew_reason_);
     }
   }

@@ -10,8 +10,8 @@
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/plugins/pod_topology_spread/pod_owners.h"
 #include "scheduler/plugins/pod_topology_spread/spread_constraint.h"
-#include "scheduler/plugins/topology/pod_index.h"
-#include "scheduler/plugins/topology/row_set.h"
+#include "scheduler/topology/pod_index.h"
+#include "scheduler/topology/row_set.h"
 
 namespace koord::scheduler {
 
@@ -50,6 +50,8 @@ class PodTopologySpread final : public PreFilterPlugin,
 
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
+  size_t remembered() const override { return pods_.counters() + row_sets_.size(); }
+
   void OnPodAdded(const PodInfo& pod) override { pods_.Add(pod); }
   void OnPodRemoved(const PodInfo& pod) override { pods_.Remove(pod); }
 
@@ -62,7 +64,6 @@ class PodTopologySpread final : public PreFilterPlugin,
                       const std::vector<SpreadConstraint>& soft, State& state);
   std::shared_ptr<DomainCounts> CountsFor(const PodShape& shape, const SpreadConstraint& constraint,
                                           const std::vector<std::string>& keys, bool by_row);
-  int32_t ChangeOf(const DomainCounts& counts, const RowView& row) const;
   bool Concerns(const kube::Pod& rejected, const ClusterEvent& event) const;
 
   const NodeTable& nodes_;

@@ -1,6 +1,6 @@
 // What one more pod costs where workloads are spread over zones or nodes, strictly or not.
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
-#include "scheduler/plugins/topology/testing/bench_cluster.h"
+#include "scheduler/topology/testing/bench_cluster.h"
 
 namespace koord::scheduler {
 namespace {
@@ -11,9 +11,9 @@ enum Kind { kDefaults, kHardZone, kHardHost, kSoftBoth };
 kube::Pod PodOfWorkload(int workload) {
   kube::Pod pod;
   pod.metadata.ns = "default";
-  pod.metadata.labels["app"] = fmt::format("app-{}", workload);
+  pod.metadata.labels.Mutable()["app"] = fmt::format("app-{}", workload);
   const auto add = [&](std::string_view when, std::string key, int32_t max_skew) {
-    auto& constraint = pod.spec.topology_spread_constraints.emplace_back();
+    auto& constraint = pod.spec.topology_spread_constraints.Mutable().emplace_back();
     constraint.when_unsatisfiable = when;
     constraint.topology_key = std::move(key);
     constraint.max_skew = max_skew;

@@ -197,7 +197,7 @@ TEST_F(PodTopologySpreadTest, CrowdedDomainsAreWorse) {
   const std::vector<uint8_t> feasible = {1, 1, 1, 0};
   ASSERT_TRUE(plugin_.PreScore(*query, feasible).ok());
   std::vector<int64_t> scores(3);
-  plugin_.Score(*query, {0, 3}, scores.data());
+  plugin_.Score(*query, RowRange::First(3), scores.data());
   EXPECT_THAT(scores, ElementsAre(8, 7, 2));
   plugin_.Normalize(*query, {2, 8}, scores);
   EXPECT_THAT(scores, ElementsAre(25, 37, 100));
@@ -350,6 +350,46 @@ TEST_F(PodTopologySpreadTest, WakesPodsForEventsThatMayHelp) {
   EXPECT_TRUE(might({.kind = EventKind::kNodeUpdated, .node_changes = {.taints = true}}));
   EXPECT_FALSE(might({.kind = EventKind::kNodeUpdated, .node_changes = {.allocatable = true}}));
   EXPECT_FALSE(might({.kind = EventKind::kServiceChanged}));
+}
+
+// A reserve pod whose place the pod may take.
+TEST_F(PodTopologySpreadTest, PodsThatAreAbsentForAShapeAreNotCounted) {
+  AddZones();
+  AddPods("a", 2);  // pod-0 and pod-1
+  AddPods("b", 1);
+  const std::string pod = Pod("{app: web}", Hard("zone", 1));
+  const auto query = bed_.Query(plugin_, pod);
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a"), kSkew);
+  const uint64_t version = plugin_.WideVersion(*query);
+  const std::vector<const PodInfo*> absent{bed_.ledger.Find("pod-0")};
+  query->SetAbsent(absent, 1);
+  EXPECT_NE(plugin_.WideVersion(*query), version);
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a"), "") << "1 and 1";
+  RowDelta delta;
+  delta.removed = absent;
+  EXPECT_EQ(bed_.Check(plugin_, *query, "b", &delta), "") << "not taken off twice";
+  AddPods("a", 1);
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a"), kSkew) << "2 and 1";
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a", &delta), kSkew) << "that one is gone already";
+  query->SetAbsent({}, 2);
+  EXPECT_EQ(bed_.Check(plugin_, *query, "b"), "");
+  EXPECT_EQ(bed_.Check(plugin_, *bed_.Query(plugin_, pod), "a"), kSkew) << "others see it";
+}
+
+TEST_F(PodTopologySpreadTest, PodsThatAreAbsentForAShapeMakeNoDomainCrowded) {
+  AddZones();
+  AddPods("a", 1);
+  const auto query = bed_.Query(
+      plugin_, Pod("{app: web}", Constraint("ScheduleAnyway", "zone", 1) + ", " +
+                                     Constraint("ScheduleAnyway", "kubernetes.io/hostname", 1)));
+  for (const char* node : {"a", "b"}) {
+    AddNode(node, fmt::format("{{zone: {0}, kubernetes.io/hostname: {0}}}", node));
+  }
+  const auto scores = bed_.Scores(plugin_, *query);
+  EXPECT_LT(scores[0], scores[1]);
+  query->SetAbsent(std::vector<const PodInfo*>{bed_.ledger.Find("pod-0")}, 1);
+  const auto without = bed_.Scores(plugin_, *query);
+  EXPECT_EQ(without[0], without[1]);
 }
 
 }  // namespace

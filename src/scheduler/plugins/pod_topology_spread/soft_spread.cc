@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/hot.h"
-#include "scheduler/plugins/topology/row_passes.h"
+#include "scheduler/topology/row_passes.h"
 
 namespace koord::scheduler {
 namespace {
@@ -72,11 +72,11 @@ void SoftSpread::Set(std::vector<Constraint> constraints, bool needs_all_keys) {
   topology_version_ = 0;
 }
 
-uint64_t SoftSpread::Refresh() {
+uint64_t SoftSpread::Refresh(const PodIndex& pods, const PodQuery& query) {
   uint64_t version = 0;
   for (Constraint& each : constraints_) {
-    each.counts->Refresh();
-    version += each.counts->version();
+    each.counts.Refresh(pods, query);
+    version += each.counts.version();
   }
   return version;
 }
@@ -144,7 +144,7 @@ void SoftSpread::SetFeasible(const NodeTable& nodes, std::span<const uint8_t> fe
   double largest = 0;
   for (Constraint& each : constraints_) {
     Weigh(each);
-    largest += static_cast<double>(each.counts->total()) * each.weight + each.allowance;
+    largest += static_cast<double>(each.counts.total()) * each.weight + each.allowance;
   }
   small_ = largest < kSmall;
 }
@@ -152,7 +152,7 @@ void SoftSpread::SetFeasible(const NodeTable& nodes, std::span<const uint8_t> fe
 void SoftSpread::Weigh(Constraint& constraint) {
   const int64_t size = constraint.by_row() ? feasible_rows_ : constraint.present;
   const double weight = std::log(static_cast<double>(size + 2));
-  const DomainCounts& counts = *constraint.counts;
+  const SeenCounts& counts = constraint.counts;
   if (constraint.weight == weight && constraint.counts_version == counts.version()) return;
   constraint.weight = weight;
   constraint.counts_version = counts.version();
@@ -178,7 +178,7 @@ void SoftSpread::ScoreBlock(RowRange rows, int64_t* scores) const {
   for (const Constraint& each : constraints_) {
     const ValueId* ids = each.key->data() + rows.begin;
     if (each.by_row()) {
-      AddRowWorth(ids, each.counts->data() + rows.begin, each.weight, each.allowance, rows.size(),
+      AddRowWorth(ids, each.counts.data() + rows.begin, each.weight, each.allowance, rows.size(),
                   sums.data());
     } else {
       AddWorth(ids, each.worth.data(), rows.size(), sums.data());

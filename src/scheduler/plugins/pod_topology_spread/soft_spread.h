@@ -6,7 +6,7 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/plugins/pod_topology_spread/spread_constraint.h"
-#include "scheduler/plugins/topology/domain_counts.h"
+#include "scheduler/topology/seen_counts.h"
 
 namespace koord::scheduler {
 
@@ -17,16 +17,15 @@ namespace koord::scheduler {
 class SoftSpread {
  public:
   struct Constraint {
-    Constraint(const SpreadConstraint& from, const LabelColumn& column,
-               std::shared_ptr<DomainCounts> counted)
-        : key(&column),
+    Constraint(const SpreadConstraint& from, LabelPtr column, std::shared_ptr<DomainCounts> counted)
+        : key(std::move(column)),
           counts(std::move(counted)),
           allowance(static_cast<double>(from.max_skew) - 1) {}
 
-    bool by_row() const { return counts->rule().key == nullptr; }
+    bool by_row() const { return counts.rule().key == nullptr; }
 
-    const LabelColumn* key;
-    std::shared_ptr<DomainCounts> counts;  // by value, or by row where the domain is a node
+    LabelPtr key;
+    SeenCounts counts;  // by value, or by row where the domain is a node
     double allowance;
     double weight = 0;
     int64_t present = 0;          // values that feasible rows have
@@ -39,7 +38,8 @@ class SoftSpread {
   void Set(std::vector<Constraint> constraints, bool needs_all_keys);
 
   bool empty() const { return constraints_.empty(); }
-  uint64_t Refresh();  // returns a number that moves when counts do
+  uint64_t Refresh(const PodIndex& pods,
+                   const PodQuery& query);  // returns a number that moves when counts do
 
   void SetFeasible(const NodeTable& nodes, std::span<const uint8_t> feasible);
   void Score(RowRange rows, int64_t* scores);

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
-#include "scheduler/plugins/topology/testing/random_cluster.h"
+#include "scheduler/topology/testing/random_cluster.h"
 
 namespace koord::scheduler::spread_rules_test {
 namespace {
@@ -175,9 +175,9 @@ kube::NodeSelectorRequirement RandomRequirement(Random& random) {
 void AddConstraints(kube::Pod& pod, Random& random) {
   if (random.Chance(0.6)) return;
   while (random.Chance(0.6)) {
-    pod.spec.topology_spread_constraints.push_back(RandomConstraint(random));
+    pod.spec.topology_spread_constraints.Mutable().push_back(RandomConstraint(random));
   }
-  if (random.Chance(0.2)) pod.spec.node_selector["disk"] = "ssd";
+  if (random.Chance(0.2)) pod.spec.node_selector.Mutable()["disk"] = "ssd";
   if (random.Chance(0.3)) {
     kube::NodeSelector selector;
     while (random.Chance(0.6)) {
@@ -191,7 +191,8 @@ void AddConstraints(kube::Pod& pod, Random& random) {
     pod.spec.affinity.emplace().node_affinity.emplace().required = selector;
   }
   if (random.Chance(0.3)) {
-    pod.spec.tolerations.push_back({.key = "taint", .op = "Equal", .value = "x", .effect = ""});
+    pod.spec.tolerations.Mutable().push_back(
+        {.key = "taint", .op = "Equal", .value = "x", .effect = ""});
   }
 }
 
@@ -275,7 +276,7 @@ class SpreadRules : public testing::TestWithParam<int> {
     const NodeTable& nodes = bed_.ledger.nodes();
     std::vector<uint8_t> feasible(nodes.rows(), 0);
     std::set<std::string> names;
-    for (NodeRow row = 0; row < nodes.rows(); ++row) {
+    for (NodeRow row{0}; row < nodes.rows(); ++row) {
       if (!nodes.IsLive(row) || cluster_.random().Chance(0.3)) continue;
       feasible[row] = 1;
       names.insert(nodes.name(row));

@@ -7,17 +7,18 @@ namespace {
 
 struct ScarceState final : PluginState {
   std::vector<int64_t> scores;  // by set of resources
+  uint64_t version = 0;         // of the sets
 };
 
 }  // namespace
 
 ScarceResourceAvoidance::ScarceResourceAvoidance(const PluginContext& context,
                                                  const ScarceResourceAvoidanceArgs& args)
-    : nodes_(context.nodes()), resources_(context.ledger.resources()) {
+    : nodes_(context.nodes()) {
   for (const std::string& name : args.resources) {
     scarce_.push_back(context.ledger.resources().Intern(name));
   }
-  for (NodeRow row = 0; row < nodes_.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes_.rows(); ++row) {
     if (nodes_.IsLive(row)) OnNodeAdded(row);
   }
   context.ledger.AddListener(*this);
@@ -39,20 +40,23 @@ int64_t ScarceResourceAvoidance::ScoreOf(const ResourceSet& set, const PodShape&
 }
 
 const std::vector<int64_t>& ScarceResourceAvoidance::ScoresOfSets(const PodQuery& query) const {
-  auto& known = query.state<ScarceState>(slot()).scores;
-  while (known.size() < sets_.size()) {
-    known.push_back(ScoreOf(sets_[known.size()], query.shape()));
-  }
-  return known;
+  auto& state = query.state<ScarceState>(slot());
+  if (state.version == version_) return state.scores;
+  state.version = version_;
+  state.scores.clear();
+  for (const ResourceSet& set : sets_) state.scores.push_back(ScoreOf(set, query.shape()));
+  return state.scores;
 }
 
 std::optional<int64_t> ScarceResourceAvoidance::SameForAll(const PodQuery& query) {
   const std::vector<int64_t>& scores = ScoresOfSets(query);
-  if (scores.empty() ||
-      std::ranges::count(scores, scores.front()) != static_cast<ptrdiff_t>(scores.size())) {
-    return {};
+  std::optional<int64_t> same;
+  for (size_t set = 0; set < scores.size(); ++set) {
+    if (rows_of_set_[set] == 0) continue;
+    if (same && *same != scores[set]) return {};
+    same = scores[set];
   }
-  return scores.front();
+  return same;
 }
 
 void ScarceResourceAvoidance::Score(const PodQuery& query, RowRange rows, int64_t* scores) {
@@ -66,20 +70,53 @@ void ScarceResourceAvoidance::Score(const PodQuery& query, RowRange rows, int64_
   for (NodeRow row = std::max(rows.begin, end); row < rows.end; ++row) scores[row - rows.begin] = 0;
 }
 
+uint32_t ScarceResourceAvoidance::Use(ResourceSet set) {
+  uint32_t id;
+  if (const auto known = ids_.find(set); known != ids_.end()) {
+    id = known->second;
+  } else if (!free_sets_.empty()) {
+    id = free_sets_.back();
+    free_sets_.pop_back();
+  } else {
+    id = static_cast<uint32_t>(sets_.size());
+    sets_.emplace_back();
+    rows_of_set_.push_back(0);
+  }
+  if (rows_of_set_[id]++ != 0) return id;
+  ids_.emplace(set, id);
+  sets_[id] = std::move(set);
+  ++version_;
+  return id;
+}
+
+void ScarceResourceAvoidance::Release(NodeRow row) {
+  if (row >= has_set_.size() || !has_set_[row]) return;
+  has_set_[row] = 0;
+  const uint32_t id = set_of_row_[row];
+  if (--rows_of_set_[id] != 0) return;
+  ids_.erase(sets_[id]);
+  free_sets_.push_back(id);
+}
+
 void ScarceResourceAvoidance::OnNodeAdded(NodeRow row) {
   ResourceSet set;
-  for (size_t id = 0; id < resources_.size(); ++id) {
-    const auto resource = static_cast<ResourceId>(id);
-    if (nodes_.allocatable(resource)[row] > 0) set.push_back(resource);
+  for (const ResourceAmount& each : nodes_.offers(row)) {
+    if (each.amount > 0) set.push_back(each.id);
   }
-  const auto [at, is_new] = ids_.try_emplace(set, static_cast<uint32_t>(sets_.size()));
-  if (is_new) sets_.push_back(std::move(set));
-  if (row >= set_of_row_.size()) set_of_row_.resize(row + 1, at->second);
-  set_of_row_[row] = at->second;
+  const uint32_t id = Use(std::move(set));
+  Release(row);
+  if (row >= set_of_row_.size()) {
+    set_of_row_.resize(row + 1, id);
+    has_set_.resize(row + 1, 0);
+  }
+  set_of_row_[row] = id;
+  has_set_[row] = 1;
 }
 
 void ScarceResourceAvoidance::OnNodeChanged(NodeRow row, const NodeChanges& changes) {
   if (changes.allocatable) OnNodeAdded(row);
 }
+
+void ScarceResourceAvoidance::OnNodeRemoved(NodeRow row) { Release(row); }
 
 }  // namespace koord::scheduler

@@ -27,25 +27,32 @@ class ScarceResourceAvoidance final : public ScorePlugin, public LedgerListener 
 
   std::string_view name() const override { return kName; }
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
-  uint64_t version() const override { return sets_.size(); }
+  uint64_t version() const override { return version_; }
+  size_t remembered() const override { return ids_.size(); }
   std::optional<int64_t> SameForAll(const PodQuery& query) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
 
   void OnNodeAdded(NodeRow row) override;
   void OnNodeChanged(NodeRow row, const NodeChanges& changes) override;
+  void OnNodeRemoved(NodeRow row) override;
 
  private:
   using ResourceSet = std::vector<ResourceId>;  // ascending
 
   const std::vector<int64_t>& ScoresOfSets(const PodQuery& query) const;
   int64_t ScoreOf(const ResourceSet& set, const PodShape& shape) const;
+  uint32_t Use(ResourceSet set);
+  void Release(NodeRow row);
 
   const NodeTable& nodes_;
-  const ResourceNames& resources_;
   std::vector<ResourceId> scarce_;
   absl::btree_map<ResourceSet, uint32_t> ids_;
-  std::vector<ResourceSet> sets_;  // by id
-  std::vector<uint32_t> set_of_row_;
+  std::vector<ResourceSet> sets_;     // by id
+  std::vector<size_t> rows_of_set_;   // how many have it
+  std::vector<uint32_t> free_sets_;   // that no row has
+  std::vector<uint32_t> set_of_row_;  // any, of rows without a node
+  std::vector<uint8_t> has_set_;      // by row: is counted in rows_of_set_
+  uint64_t version_ = 1;              // moves when an id gets a set
 };
 
 }  // namespace koord::scheduler

@@ -8,11 +8,12 @@
 namespace koord::scheduler {
 namespace {
 
-// What the pod makes of each set of taints; sets that are new since are added when asked for.
+// What the pod makes of each set of taints; looked at again when there are others.
 struct TaintState final : PluginState {
   std::vector<uint8_t> tolerated;    // by set
   std::vector<int64_t> discouraged;  // by set: PreferNoSchedule taints that are not tolerated
   bool tolerates_all = true;
+  uint64_t version = 0;  // of the sets
 };
 
 int64_t CountDiscouraging(std::span<const kube::Taint> taints,
@@ -22,10 +23,12 @@ int64_t CountDiscouraging(std::span<const kube::Taint> taints,
   });
 }
 
-void LookAtNewSets(const PodQuery& query, TaintState& state) {
+void LookAtSets(const PodQuery& query, TaintState& state) {
   const NodeTable& nodes = query.nodes();
   const auto& tolerations = query.shape().spec().tolerations;
-  for (size_t set = state.tolerated.size(); set < nodes.taint_set_count(); ++set) {
+  state = {};
+  state.version = nodes.taint_sets_version();
+  for (size_t set = 0; set < nodes.taint_set_count(); ++set) {
     const auto& taints = nodes.taints(static_cast<TaintSetId>(set));
     const bool tolerated = kube::FindUntolerated(taints, tolerations) == nullptr;
     state.tolerated.push_back(tolerated ? 1 : 0);
@@ -36,7 +39,7 @@ void LookAtNewSets(const PodQuery& query, TaintState& state) {
 
 TaintState& StateOf(const PodQuery& query, size_t slot) {
   auto& state = query.state<TaintState>(slot);
-  if (state.tolerated.size() < query.nodes().taint_set_count()) LookAtNewSets(query, state);
+  if (state.version != query.nodes().taint_sets_version()) LookAtSets(query, state);
   return state;
 }
 

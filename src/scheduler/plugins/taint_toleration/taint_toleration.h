@@ -28,6 +28,7 @@ class TaintToleration final : public FilterPlugin, public ScorePlugin, public Re
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  PodsRead Reads(const PodQuery&) override { return PodsRead::kNone; }
   uint64_t version() const override { return nodes_.has_preferred_taints() ? 1 : 0; }
   std::optional<int64_t> SameForAll(const PodQuery&) override {
     if (nodes_.has_preferred_taints()) return {};

@@ -107,7 +107,7 @@ TEST(TaintTolerationTest, FilterAndCheckAgreeOnRandomClusters) {
     ExpectFilterAgreesWithCheck(plugin, *query);
     ExpectScoresOfSingleRowsAgree(plugin, *query);
     const NodeTable& nodes = bed.ledger.nodes();
-    for (NodeRow row = 0; row < nodes.rows(); ++row) {
+    for (NodeRow row{0}; row < nodes.rows(); ++row) {
       if (!nodes.IsLive(row)) continue;
       const auto& taints = nodes.node(row).spec.taints;
       ASSERT_EQ(plugin.Check(*query, {row}).ok(),

@@ -4,7 +4,7 @@
 
 #include "kube/resources.h"
 #include "scheduler/plugins/volume_binding/claim_plan.h"
-#include "scheduler/plugins/volumes/pod_claims.h"
+#include "scheduler/volumes/pod_claims.h"
 
 namespace koord::scheduler {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/plugins/volumes/pod_claims.h"
+#include "scheduler/volumes/pod_claims.h"
 
 namespace koord::scheduler {
 namespace {
@@ -140,8 +140,7 @@ void ClaimPlan::Narrow(const NodeTable& nodes, RowRange rows, uint8_t* keep) {
   }
   if (!selected_node.empty()) {
     for (size_t i = 0; i < n; ++i) {
-      satisfied[i] &=
-          static_cast<uint8_t>(nodes.name(rows.begin + static_cast<NodeRow>(i)) == selected_node);
+      satisfied[i] &= static_cast<uint8_t>(nodes.name(NodeRow(rows.begin + i)) == selected_node);
     }
   }
   std::vector<uint8_t> one(n);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "scheduler/plugins/volumes/pod_claims.h"
+#include "scheduler/volumes/pod_claims.h"
 
 namespace koord::scheduler {
 namespace {

@@ -36,6 +36,7 @@ class VolumeBinding final : public PreFilterPlugin,
   PreFilterResult PreFilter(PodQuery& query) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  PodsRead Reads(const PodQuery&) override { return PodsRead::kNone; }
   Verdict Reserve(Attempt& attempt) override;
   void Unreserve(Attempt& attempt) override;
   void PreBind(Attempt& attempt, VerdictDone done) override;

@@ -8,11 +8,11 @@
 namespace koord::scheduler {
 namespace {
 
-constexpr NodeRow kNodes = 5000;
+constexpr int kNodes = 5000;
 
 struct Bench {
   explicit Bench(int volumes) {
-    for (NodeRow i = 0; i < kNodes; ++i) {
+    for (int i = 0; i < kNodes; ++i) {
       bed.AddNode(fmt::format("{{metadata: {{name: n{}, labels: {{zone: z{}, host: n{}}}}}}}", i,
                               i % 3, i));
     }
@@ -55,7 +55,7 @@ void Run(benchmark::State& state, Bench& bench, std::string_view claim) {
   for (auto _ : state) {
     query->SetState(0, bench.plugin.Compile(query->shape()));
     std::fill(keep.begin(), keep.end(), 1);
-    bench.plugin.Filter(*query, {0, kNodes}, keep.data());
+    bench.plugin.Filter(*query, RowRange::First(kNodes), keep.data());
     benchmark::ClobberMemory();
   }
 }

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/client/in_process_transport.h"
-#include "kube/client/scripted_handler.h"
+#include "kube/transport/in_process_transport.h"
+#include "kube/transport/scripted_handler.h"
 #include "scheduler/testing/plugin_bed.h"
 
 namespace koord::scheduler::volume_binding_test {
@@ -138,7 +138,7 @@ TEST_F(VolumeBindingTest, EphemeralClaimsBelongToTheirPod) {
   };
   own("before");
   EXPECT_THAT(Ask(pod), ElementsAre("", ""));
-  Attempt attempt{.pod = PodOf(pod), .row = 0, .node = "a"};
+  Attempt attempt{.pod = PodOf(pod), .row = NodeRow(0), .node = "a"};
   attempt.shape = bed_.ledger.shapes().Of(attempt.pod);
   EXPECT_EQ(plugin_->Reserve(attempt).Message(),
             "PVC default/p-v was not created for pod default/p (pod is not owner)");

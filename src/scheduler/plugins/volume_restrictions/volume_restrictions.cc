@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/plugins/volumes/pod_claims.h"
+#include "scheduler/volumes/pod_claims.h"
 
 namespace koord::scheduler {
 namespace {
@@ -65,7 +65,7 @@ VolumeRestrictions::VolumeRestrictions(const PluginContext& context)
           "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
           "already in-use by another pod")) {
   const NodeTable& nodes = context.nodes();
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
+  for (NodeRow row{0}; row < nodes.rows(); ++row) {
     for (const PodInfo* pod : nodes.pods(row)) OnPodAdded(*pod);
   }
   context.ledger.AddListener(*this);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "scheduler/plugins/volumes/pod_claims.h"
+#include "scheduler/volumes/pod_claims.h"
 
 namespace koord::scheduler {
 namespace {
@@ -28,24 +28,29 @@ std::vector<std::string> SplitZones(std::string_view text) {
   return zones;
 }
 
-// The values of a label that are allowed, as numbers of its column; values that come along later
-// are looked at when they do.
+// The values of a label that are allowed, as numbers of its column; looked at again when there are
+// others.
 class AllowedValues {
  public:
   explicit AllowedValues(const LabelColumn& column) : column_(column) {}
 
   bool Has(ValueId id, const std::vector<std::string>& values) {
-    while (allowed_.size() < column_.values()) {
-      const auto next = static_cast<ValueId>(allowed_.size());
-      allowed_.push_back(next != kNoValue &&
-                         std::ranges::find(values, column_.ValueOf(next)) != values.end());
-    }
+    if (version_ != column_.version()) LookAt(values);
     return allowed_[id];
   }
 
  private:
+  void LookAt(const std::vector<std::string>& values) {
+    version_ = column_.version();
+    allowed_.assign(column_.values(), false);
+    for (const std::string& value : values) {
+      if (const ValueId id = column_.Find(value); id != kNoValue) allowed_[id] = true;
+    }
+  }
+
   const LabelColumn& column_;
   std::vector<bool> allowed_;
+  uint64_t version_ = 0;
 };
 
 struct Zones {
@@ -63,7 +68,7 @@ struct VolumeZone::State final : PluginState {
 VolumeZone::VolumeZone(const PluginContext& context)
     : objects_(context.objects),
       mismatch_(context.reasons.Intern("node(s) had no available volume zone")) {
-  for (size_t i = 0; i < kLabels; ++i) columns_[i] = &context.nodes().Label(kTopologyLabels[i]);
+  for (size_t i = 0; i < kLabels; ++i) columns_[i] = context.nodes().Label(kTopologyLabels[i]);
 }
 
 uint64_t VolumeZone::VersionFor(const PodShape& shape) const {
@@ -94,7 +99,7 @@ PreFilterResult VolumeZone::PreFilter(PodQuery& query) {
 }
 
 bool VolumeZone::Fits(State& state, NodeRow row) const {
-  const auto has_label = [&](const LabelColumn* column) { return column->At(row) != kNoValue; };
+  const auto has_label = [&](const LabelPtr& column) { return column->At(row) != kNoValue; };
   if (std::ranges::none_of(columns_, has_label)) return true;
   return std::ranges::all_of(state.zones, [&](Zones& zones) {
     const ValueId own = columns_[zones.label]->At(row);

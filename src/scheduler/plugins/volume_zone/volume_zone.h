@@ -24,6 +24,7 @@ class VolumeZone final : public PreFilterPlugin, public FilterPlugin, public Req
   PreFilterResult PreFilter(PodQuery& query) override;
   void Filter(const PodQuery& query, RowRange rows, uint8_t* keep) override;
   RowVerdict Check(const PodQuery& query, const RowView& row) override;
+  PodsRead Reads(const PodQuery&) override { return PodsRead::kNone; }
   bool Wants(EventKind kind) const override;
   bool MightCure(const kube::Pod&, const ClusterEvent& event) override { return Wants(event.kind); }
 
@@ -34,7 +35,7 @@ class VolumeZone final : public PreFilterPlugin, public FilterPlugin, public Req
   bool Fits(State& state, NodeRow row) const;
 
   const ClusterObjects& objects_;
-  std::array<const LabelColumn*, kLabels> columns_;
+  std::array<LabelPtr, kLabels> columns_;
   ReasonId mismatch_;
 };
 

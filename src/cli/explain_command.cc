@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cli/explain.h"
+#include "kube/yaml.h"
+
+namespace koord::cli {
+
+void AddOutputOption(CLI::App& app, std::string& output) {
+  app.add_option("-o,--output", output, "json or yaml")->check(CLI::IsMember({"json", "yaml"}));
+}
+
+std::string Structured(const kube::Json& document, const std::string& output) {
+  return output == "yaml" ? kube::ToYaml(document) : kube::Serialize(document) + "\n";
+}
+
+int FailExplain(const Status& status, int code) {
+  std::fprintf(stderr, "koord explain: %s\n", std::string(Message(status)).c_str());
+  return code;
+}
+
+int FailAsking(const Status& status) {
+  const bool is_its_own = absl::IsNotFound(status) || absl::IsInvalidArgument(status);
+  return FailExplain(status, is_its_own ? kFailed : kCluster);
+}
+
+Command ExplainCommand(CLI::App& root) {
+  CLI::App* app = root.add_subcommand(
+      "explain",
+      "why a pod is where it is, a node lends what it lends, a profile does what it does");
+  app->footer(
+      "  koord explain pod default/web-0                 why it is pending, or landed there\n"
+      "  koord explain node node-1 --resource batch-cpu  the formula with its live numbers\n"
+      "  koord explain profile --pod job.yaml            what profiles would make of it");
+  app->require_subcommand(1);
+  const std::vector<Command> commands{ExplainPodCommand(*app), ExplainNodeCommand(*app),
+                                      ExplainProfileCommand(*app)};
+  return {app, [commands] {
+            for (const Command& command : commands) {
+              if (command.app->parsed()) return command.run();
+            }
+            return kUsage;
+          }};
+}
+
+}  // namespace koord::cli

@@ -1,0 +1,3 @@
+#include "kube/objects/cron_job.h"
+
+KOORD_DEFINE_CODEC(koord::kube::CronJob);

@@ -1,0 +1,70 @@
+#include "localcluster/scheduler/local_scheduler.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "scheduler/config/scheduler_gates.h"
+
+namespace koord::localcluster {
+namespace {
+
+constexpr std::string_view kHeader = R"(apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+)";
+
+constexpr std::string_view kProfile = R"(- schedulerName: {}
+  pluginConfig:
+  - name: NodeResourcesFit
+    args:
+      scoringStrategy:
+        type: LeastAllocated
+        resources:
+        - {{name: cpu, weight: 1}}
+        - {{name: memory, weight: 1}}
+        - {{name: kubernetes.io/batch-cpu, weight: 1}}
+        - {{name: kubernetes.io/batch-memory, weight: 1}}
+  - name: LoadAwareScheduling
+    args:
+      filterExpiredNodeMetrics: false
+      nodeMetricExpirationSeconds: 300
+      usageThresholds: {{cpu: 65, memory: 95}}
+  plugins:
+    preFilter: {{enabled: [{{name: SchedulingHint}}]}}
+    filter: {{enabled: [{{name: LoadAwareScheduling}}]}}
+    score: {{enabled: [{{name: LoadAwareScheduling, weight: 1}}]}}
+    reserve: {{enabled: [{{name: LoadAwareScheduling}}]}}
+)";
+
+}  // namespace
+
+scheduler::SchedulerConfiguration LocalSchedulerConfiguration() {
+  const std::string text = std::string(kHeader) + fmt::format(kProfile, "default-scheduler") +
+                           fmt::format(kProfile, "koord-scheduler");
+  auto loaded = scheduler::LoadConfiguration(text, "local cluster");
+  if (!loaded.ok()) {
+    LOG_ERROR("The local cluster's scheduler configuration is wrong", {"err", loaded.status()});
+    return scheduler::DefaultConfiguration();
+  }
+  return std::move(loaded->configuration);
+}
+
+StatusOr<std::unique_ptr<scheduler::SchedulerApp>> MakeLocalScheduler(
+    EventLoop& loop, kube::Client& client, program::ComponentApi& api, uint64_t seed,
+    std::optional<scheduler::SchedulerConfiguration> configuration, kube::InformerSet* lender) {
+  auto app = scheduler::SchedulerApp::Make(
+      loop, client,
+      {.configuration = configuration ? std::move(*configuration) : LocalSchedulerConfiguration(),
+       .gates = scheduler::SchedulerFeatureGates(),
+       .seed = seed,
+       .api = &api,
+       .lender = lender});
+  if (!app.ok()) return app;
+  for (const std::string& warning : (*app)->warnings()) LOG_WARNING(warning);
+  return app;
+}
+
+}  // namespace koord::localcluster

@@ -1,0 +1,71 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/event_loop.h"
+#include "base/scope.h"
+#include "kube/client/client.h"
+#include "kube/controller/informer_set.h"
+
+namespace koord::scheduler {
+
+// Watches kinds of objects whose definitions need not be installed.
+//
+// One that the server does not have, or does not let us list, counts as empty; that is said once,
+// and it is looked for again. Whoever waits until all is known does not wait for it.
+class OptionalKinds {
+ public:
+  static constexpr Duration kLookAgain = 30s;
+
+  OptionalKinds(kube::Client& client, kube::InformerSet::Options informers)
+      : client_(client), informers_(client, informers) {}
+
+  // Before Start.
+  template <class T>
+  void Watch(const kube::Resource& resource,
+             std::function<void(const std::shared_ptr<const T>& before,
+                                const std::shared_ptr<const T>& after)>
+                 handler) {
+    kinds_.push_back(std::make_unique<Kind>(client_.loop(), resource,
+                                            [this, resource, handler = std::move(handler)] {
+                                              informers_.Use<T>(resource).AddHandler(handler);
+                                            }));
+  }
+
+  void Start();
+  void Stop();
+  // Of each it is known what there is, or that it is not installed.
+  bool known() const;
+  void WhenKnown(std::function<void()> callback);
+  // Those that are not there, a sentence each.
+  std::vector<std::string> absences() const;
+
+ private:
+  struct Kind {
+    Kind(EventLoop& loop, kube::Resource resource, std::function<void()> use)
+        : resource(std::move(resource)), use(std::move(use)), timer(loop) {}
+
+    const kube::Resource resource;
+    const std::function<void()> use;
+    enum class State : uint8_t { kUnknown, kAbsent, kThere } state = State::kUnknown;
+    std::string absence;  // why it counts as empty
+    Timer timer;
+  };
+
+  void Look(Kind& kind);
+  void OnSeen(Kind& kind, const Status& answer);
+  void LookAgain(Kind& kind, Duration pause);
+  void TellKnown();
+
+  kube::Client& client_;
+  kube::InformerSet informers_;
+  std::vector<std::unique_ptr<Kind>> kinds_;
+  std::vector<std::function<void()>> when_known_;
+  bool running_ = false;
+  Scope scope_;
+};
+
+}  // namespace koord::scheduler

@@ -1,0 +1,331 @@
+#include "simulation/scheduler/simulation_plan_testing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/random.h"
+
+namespace koord::localcluster::simulation {
+namespace {
+
+using kube::Json;
+using kube::json::array;
+
+constexpr Duration kLength = 80s;
+constexpr int kOperations = 130;
+constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+constexpr std::string_view kHostname = "kubernetes.io/hostname";
+constexpr std::array kZones = {"a", "b", "c"};
+
+// Labels of the pods that are made for one purpose, and how many of them there may ever be where
+// room for all of them depends on it.
+struct Family {
+  std::string name;
+  int limit = 1000;
+};
+
+Json SelectorFor(std::string_view app) { return {{"matchLabels", {{"app", app}}}}; }
+
+Json Anti(std::string_view app) {
+  return {{"podAntiAffinity",
+           {{"requiredDuringSchedulingIgnoredDuringExecution",
+             array{{{"topologyKey", kHostname}, {"labelSelector", SelectorFor(app)}}}}}}};
+}
+
+Json Together(std::string_view app) {
+  return {{"podAffinity",
+           {{"requiredDuringSchedulingIgnoredDuringExecution",
+             array{{{"topologyKey", kZone}, {"labelSelector", SelectorFor(app)}}}}}}};
+}
+
+Json Spread(std::string_view app, std::string_view key, std::string_view otherwise) {
+  return array{{{"maxSkew", 1},
+                {"topologyKey", key},
+                {"whenUnsatisfiable", otherwise},
+                {"labelSelector", SelectorFor(app)}}};
+}
+
+class Planner {
+ public:
+  explicit Planner(uint64_t seed) : random_(seed * 7919 + 1) { plan_.length = kLength; }
+
+  Plan Make() {
+    Setup();
+    for (int i = 0; i < kOperations; ++i) {
+      now_ = Duration(static_cast<int64_t>(random_.Below(kLength.count())));
+      times_.push_back(now_);
+    }
+    std::ranges::sort(times_);
+    for (const Duration at : times_) {
+      now_ = at;
+      Operate();
+    }
+    Jumps();
+    Troubles();
+    Rescue();
+    return std::move(plan_);
+  }
+
+ private:
+  int64_t Between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_.Below(static_cast<uint64_t>(high - low + 1)));
+  }
+  template <class List>
+  const auto& Any(const List& list) {
+    return *std::next(list.begin(), static_cast<int64_t>(random_.Below(std::size(list))));
+  }
+
+  void Add(std::string method, std::string target, Json body = nullptr) {
+    const bool patch = method == "PATCH";
+    plan_.requests.push_back({now_, std::move(method), std::move(target), std::move(body),
+                              patch ? "application/merge-patch+json" : "application/json"});
+  }
+
+  // ---- the beginning ----
+
+  void Setup() {
+    for (const auto& [name, value, policy] :
+         {std::tuple{"high", 1000, "PreemptLowerPriority"}, std::tuple{"patient", 500, "Never"},
+          std::tuple{"middle", 100, "PreemptLowerPriority"}}) {
+      plan_.setup.push_back(
+          {.method = "POST",
+           .target = "/apis/scheduling.k8s.io/v1/priorityclasses",
+           .body = {
+               {"metadata", {{"name", name}}}, {"value", value}, {"preemptionPolicy", policy}}});
+    }
+    plan_.setup.push_back(
+        {.method = "POST",
+         .target = "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
+         .body = {{"metadata", {{"name", "guard"}}},
+                  {"spec", {{"minAvailable", 1}, {"selector", SelectorFor("guarded")}}}}});
+    const int64_t nodes = Between(3, 6);
+    for (int64_t i = 0; i < nodes; ++i) AddNode();
+    plan_.setup.insert(plan_.setup.end(), plan_.requests.begin(), plan_.requests.end());
+    plan_.requests.clear();
+  }
+
+  // ---- nodes ----
+
+  static Json NodeObject(const std::string& name, std::string_view zone, std::string_view disk,
+                         int64_t cpus) {
+    const Json resources{{"cpu", std::to_string(cpus)},
+                         {"memory", fmt::format("{}Gi", cpus * 2)},
+                         {"pods", cpus > 16 ? "110" : "12"}};
+    return {{"metadata",
+             {{"name", name}, {"labels", {{kHostname, name}, {kZone, zone}, {"disk", disk}}}}},
+            {"status",
+             {{"capacity", resources},
+              {"allocatable", resources},
+              {"conditions", array{{{"type", "Ready"}, {"status", "True"}}}}}}};
+  }
+
+  void AddNode() {
+    std::string name = fmt::format("n{}", next_node_++);
+    // A machine that comes back has its old name.
+    if (!removed_.empty() && random_.Chance(0.5)) {
+      name = *removed_.begin();
+      removed_.erase(removed_.begin());
+    }
+    nodes_.insert(name);
+    Add("POST", "/api/v1/nodes",
+        NodeObject(name, Any(kZones), random_.Chance(0.5) ? "ssd" : "hdd", Between(2, 8)));
+  }
+
+  void ChangeNode() {
+    const std::string name = Any(nodes_);
+    const std::string path = "/api/v1/nodes/" + name;
+    switch (random_.Below(8)) {
+      case 0:
+        if (nodes_.size() < 3) return;
+        nodes_.erase(name);
+        removed_.insert(name);
+        return Add("DELETE", path);
+      case 1:
+        return AddNode();
+      case 2:
+        return Add("PATCH", path,
+                   {{"metadata", {{"labels", {{"disk", random_.Chance(0.5) ? "ssd" : "hdd"}}}}}});
+      case 3:
+        return Add("PATCH", path, {{"metadata", {{"labels", {{kZone, Any(kZones)}}}}}});
+      case 4:
+        return Add("PATCH", path, {{"spec", {{"unschedulable", random_.Chance(0.4)}}}});
+      case 5: {
+        array taints;
+        if (random_.Chance(0.6)) {
+          taints.push_back({{"key", "dedicated"},
+                            {"value", "x"},
+                            {"effect", random_.Chance(0.7) ? "NoSchedule" : "PreferNoSchedule"}});
+        }
+        return Add("PATCH", path, {{"spec", {{"taints", std::move(taints)}}}});
+      }
+      default:
+        return Add("PATCH", path + "/status",
+                   {{"status", {{"allocatable", {{"cpu", std::to_string(Between(2, 8))}}}}}});
+    }
+  }
+
+  // ---- pods ----
+
+  Json PodObject(const std::string& name, std::string_view app, int64_t milli_cpu) {
+    return {
+        {"metadata", {{"name", name}, {"labels", {{"app", app}}}}},
+        {"spec",
+         {{"terminationGracePeriodSeconds", 1},
+          {"containers", array{{{"name", "c"},
+                                {"image", "i"},
+                                {"resources",
+                                 {{"requests",
+                                   {{"cpu", fmt::format("{}m", milli_cpu)},
+                                    {"memory", fmt::format("{}Mi", Between(64, 2048))}}}}}}}}}}};
+  }
+
+  void CreatePod() {
+    static const std::vector<Family> kFamilies = {
+        {"plain"},     {"plain"},        {"plain"},   {"ssd"},     {"hdd"},
+        {"lonely", 5}, {"group"},        {"zonal"},   {"even"},    {"high"},
+        {"high"},      {"middle"},       {"gated"},   {"guarded"}, {"port", 5},
+        {"calm"},      {kImpossible, 2}, {"patient"}, {"tolerant"}};
+    const Family& family = Any(kFamilies);
+    if (++made_[family.name] > family.limit) return;
+    const std::string& app = family.name;
+    const std::string name = fmt::format("{}-{}", app, next_pod_++);
+    Json pod = PodObject(name, app, Between(1, 15) * 100);
+    Json& spec = kube::At(pod, {"spec"});
+    if (app == "ssd" || app == "hdd") kube::At(spec, {"nodeSelector", "disk"}) = app;
+    if (app == "lonely") kube::At(spec, {"affinity"}) = Anti(app);
+    if (app == "group") kube::At(spec, {"affinity"}) = Together(app);
+    if (app == "zonal") {
+      kube::At(spec, {"topologySpreadConstraints"}) = Spread(app, kZone, "DoNotSchedule");
+    }
+    if (app == "even") {
+      kube::At(spec, {"topologySpreadConstraints"}) = Spread(app, kHostname, "ScheduleAnyway");
+    }
+    if (app == "high" || app == "middle" || app == "patient") {
+      kube::At(spec, {"priorityClassName"}) = app;
+    }
+    if (app == "gated") {
+      kube::At(spec, {"schedulingGates"}) = array{{{"name", "example.com/wait"}}};
+      gated_.push_back(name);
+    }
+    Json& container = kube::Find(spec, {"containers"})->get_array().front();
+    if (app == "port") {
+      kube::At(container, {"ports"}) = array{{{"containerPort", 80}, {"hostPort", 8080}}};
+    }
+    if (app == kImpossible) kube::At(container, {"resources", "requests", "cpu"}) = "500";
+    if (app == "calm") {
+      kube::At(pod, {"metadata", "labels", "koordinator.sh/qosClass"}) = "LS";
+      kube::At(pod, {"metadata", "annotations",
+                     "scheduling.koordinator.sh/load-estimated-scaling-factors"}) =
+          R"({"cpu":100})";
+    }
+    if (app == "tolerant") {
+      kube::At(spec, {"tolerations"}) = array{{{"key", "dedicated"}, {"operator", "Exists"}}};
+    }
+    if (random_.Chance(0.25)) {
+      kube::At(pod, {"metadata", "annotations", kLifetime}) = std::to_string(Between(3, 30));
+    }
+    pods_.insert(name);
+    Add("POST", kPodsPath, std::move(pod));
+  }
+
+  void DeletePod() {
+    if (pods_.empty()) return;
+    const std::string name = Any(pods_);
+    pods_.erase(name);
+    Add("DELETE", fmt::format("{}/{}", kPodsPath, name));
+    if (!random_.Chance(0.3)) return;
+    // A pod of the same name, at once.
+    pods_.insert(name);
+    plan_.reused.insert(name);
+    std::erase(gated_, name);
+    Add("POST", kPodsPath, PodObject(name, "plain", Between(1, 10) * 100));
+  }
+
+  void ChangePod() {
+    if (!gated_.empty() && random_.Chance(0.7)) {
+      const std::string name = gated_.front();
+      gated_.erase(gated_.begin());
+      return Add("PATCH", fmt::format("{}/{}", kPodsPath, name),
+                 {{"spec", {{"schedulingGates", nullptr}}}});
+    }
+    if (pods_.empty()) return;
+    Add("PATCH", fmt::format("{}/{}", kPodsPath, Any(pods_)),
+        {{"metadata", {{"labels", {{"touched", std::to_string(now_.count())}}}}}});
+  }
+
+  void Operate() {
+    const uint64_t what = random_.Below(100);
+    if (what < 52) return CreatePod();
+    if (what < 66) return DeletePod();
+    if (what < 74) return ChangePod();
+    if (what < 90) return ChangeNode();
+    if (what < 97) {
+      plan_.loads.push_back({now_, Any(nodes_), Between(5, 95)});
+      return;
+    }
+    Add("PATCH", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/guard/status",
+        {{"status", {{"disruptionsAllowed", Between(0, 2)}}}});
+  }
+
+  // ---- what goes wrong ----
+
+  void Jumps() {
+    for (int64_t i = Between(0, 3); i > 0; --i) {
+      plan_.jumps.push_back({RandomTime(), random_.Chance(0.5) ? Duration(1h) : Duration(-1h)});
+    }
+    std::ranges::sort(plan_.jumps, {}, &ClockJump::at);
+  }
+
+  void Troubles() {
+    for (int64_t i = Between(2, 7); i > 0; --i) {
+      const auto kind = static_cast<Trouble::Kind>(random_.Below(3));
+      plan_.troubles.push_back({.at = RandomTime(),
+                                .kind = kind,
+                                .instance = random_.Below(2),
+                                .lasts = Duration(1s) * Between(1, 20)});
+    }
+    std::ranges::sort(plan_.troubles, {}, &Trouble::at);
+  }
+
+  Duration RandomTime() { return Duration(static_cast<int64_t>(random_.Below(kLength.count()))); }
+
+  // Two large empty machines of each kind in every zone; whoever still has a gate is let go.
+  void Rescue() {
+    const size_t before = plan_.requests.size();
+    for (const std::string& name : gated_) {
+      Add("PATCH", fmt::format("{}/{}", kPodsPath, name),
+          {{"spec", {{"schedulingGates", nullptr}}}});
+    }
+    for (const char* zone : kZones) {
+      for (const char* disk : {"ssd", "hdd"}) {
+        for (int i = 0; i < 2; ++i) {
+          Add("POST", "/api/v1/nodes",
+              NodeObject(fmt::format("big-{}-{}-{}", zone, disk, i), zone, disk, 200));
+        }
+      }
+    }
+    const auto begin = plan_.requests.begin() + static_cast<int64_t>(before);
+    plan_.rescue.assign(begin, plan_.requests.end());
+    plan_.requests.erase(begin, plan_.requests.end());
+  }
+
+  Random random_;
+  Plan plan_;
+  Duration now_{};
+  std::vector<Duration> times_;
+  std::set<std::string> nodes_, removed_, pods_;
+  std::vector<std::string> gated_;
+  std::map<std::string, int> made_;
+  int next_node_ = 0;
+  int next_pod_ = 0;
+};
+
+}  // namespace
+
+Plan MakePlan(uint64_t seed) { return Planner(seed).Make(); }
+
+}  // namespace koord::localcluster::simulation
