@@ -266,11 +266,16 @@ def deleting_the_definition_deletes_the_objects(t):
 def an_embedded_definition_survives_a_round_trip(t):
     """What kubectl reads it can apply again without a change."""
     t.widgets()
-    made = t.kubectl("get", "crd", RESOURCE, "-o", "json").json()
-    expect(made["spec"]["versions"][0]["schema"]["openAPIV3Schema"],
-           definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
-    t.kubectl("replace", "-f", "-", input=made).prints(
-        f"customresourcedefinition.apiextensions.k8s.io/{RESOURCE} replaced")
+
+    def read_and_replaced():  # again where a controller has written its status meanwhile
+        made = t.kubectl("get", "crd", RESOURCE, "-o", "json").json()
+        expect(made["spec"]["versions"][0]["schema"]["openAPIV3Schema"],
+               definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+        t.try_kubectl("replace", "-f", "-", input=made).succeeds().prints(
+            f"customresourcedefinition.apiextensions.k8s.io/{RESOURCE} replaced")
+        return made
+
+    made = t.eventually(read_and_replaced)
     again = t.get("CustomResourceDefinition", RESOURCE)
     assert again["metadata"]["generation"] == made["metadata"]["generation"]
     assert re.match(r"^\d+$", again["metadata"]["resourceVersion"])

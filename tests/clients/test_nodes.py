@@ -86,7 +86,8 @@ def drain_leaves_daemons(t):
     name = t.ready_node()
     daemon = workload("DaemonSet", "ds", {"app": "ds"}, run=True)
     # The daemon set is for this node only: other nodes belong to other tests.
-    daemon["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": name}
+    daemon["spec"]["template"]["spec"] |= {
+        "nodeSelector": {"kubernetes.io/hostname": name}, "tolerations": [{"operator": "Exists"}]}
     t.create(daemon)
     daemons = t.eventually(lambda: [
         p["metadata"]["name"] for p in t.list("Pod", labelSelector="app=ds")

@@ -152,8 +152,13 @@ def a_replica_set_replaces_what_is_deleted(t):
     available(t, "ReplicaSet", "rs", 2)
     victim = t.list("Pod")[0]["metadata"]["name"]
     t.kubectl("delete", "pod", victim).contains(f'pod "{victim}" deleted')
+
+    def replaced():
+        names = {p["metadata"]["name"] for p in t.list("Pod")}
+        return len(names) == 2 and victim not in names
+
+    t.eventually(replaced, "another pod")
     available(t, "ReplicaSet", "rs", 2)
-    assert victim not in [p["metadata"]["name"] for p in t.list("Pod")]
 
 
 @test

@@ -126,7 +126,7 @@ class Cluster:
             "PATH": f"{self.binaries}:{os.environ['PATH']}",
         }
 
-    def connect(self, timeout=5):
+    def connect(self, timeout=60):
         """A connection to the API server as administrator."""
         tls = ssl.create_default_context(cafile=str(self.directory / "ca.crt"))
         tls.load_cert_chain(self.directory / "admin.crt", self.directory / "admin.key")

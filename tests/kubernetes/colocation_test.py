@@ -151,6 +151,7 @@ def expect(values, expected):
 def programs_start(world):
     world.scheduler.wait_until_leading()
     world.manager.wait_until_leading()
+    world.manager.wait_until_asked()
     world.koordlet.wait("act", world.koordlet.acts)
 
 
@@ -297,9 +298,12 @@ def short_memory_evicts_batch(world):
     def wrong():
         return "the pod is still there" if world.get("pod", "batch") else None
     world.wait("the batch pod is evicted", wrong)
-    events = world.get("events", "--field-selector", f"involvedObject.uid={uid}")["items"]
-    if not any(e["reason"] == "evictPodSuccess" for e in events):
-        raise ClusterError(f"no event tells of the eviction: {[e['reason'] for e in events]}")
+
+    def untold():
+        events = world.get("events", "--field-selector", f"involvedObject.uid={uid}")["items"]
+        reasons = [event["reason"] for event in events]
+        return None if "evictPodSuccess" in reasons else f"the events are {reasons}"
+    world.wait("an event tells of the eviction", untold)
     if world.get("pod", "web")["status"]["phase"] != "Running":
         raise ClusterError("the latency-sensitive pod was evicted too")
 

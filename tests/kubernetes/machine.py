@@ -22,7 +22,7 @@ import time
 
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 NAMESPACES = ["--mount", "--pid", "--cgroup"]
-DEADLINE_S = 60
+DEADLINE_S = 240
 # Where programs keep their state; the machine has its own.
 DIRECTORIES = ["/var/lib/kubelet", "/var/lib/containerd", "/var/lib/cni", "/run/containerd",
                "/etc/cni", "/run/netns", "/var/log/pods", "/var/log/containers", "/run/koordlet",

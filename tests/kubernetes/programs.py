@@ -9,6 +9,7 @@ nothing else. `Program.refusals` tells what it tried besides.
 """
 
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -19,8 +20,8 @@ import time
 from cluster import REPOSITORY, ClusterError, free_ports
 
 NAMESPACE = "koordinator-system"
-DEADLINE_S = 120
-STOP_DEADLINE_S = 30
+DEADLINE_S = 240
+STOP_DEADLINE_S = 120
 CONFIGURATION = pathlib.Path(__file__).resolve().parent / "scheduler.yaml"
 
 
@@ -111,7 +112,7 @@ class Program:
 
     def get(self, path):
         """(status, text) of a request to the program itself."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", path)
             answer = connection.getresponse()
@@ -172,6 +173,15 @@ class Manager(Program):
 
     def serves(self):
         return self.get("/metrics")[0] == 200
+
+    def wait_until_asked(self):
+        """Until the API server has the webhooks' certificate, without which pods are refused."""
+        pod = {"apiVersion": "v1", "kind": "Pod",
+               "metadata": {"name": "asked", "namespace": "default"},
+               "spec": {"containers": [{"name": "main", "image": "none"}]}}
+        self.wait("answer the API server", lambda: self.cluster.kubectl(
+            "create", "--dry-run=server", "-f", "-", input=json.dumps(pod),
+            check=False).returncode == 0)
 
 
 class Koordlet(Program):

@@ -113,7 +113,7 @@ def run(cluster, binaries, programs, paths):
     copies = [copy.relative_to(folder) for copy in without_skipped(paths, folder)]
     status = subprocess.run([binaries / "koord", "test", "--kubeconfig", cluster.kubeconfig,
                              *copies], cwd=folder).returncode if copies else 0
-    cluster.kubectl("wait", "--for=delete", "namespace", "--timeout=180s",
+    cluster.kubectl("wait", "--for=delete", "namespace", "--timeout=600s",
                     "-l", "app.kubernetes.io/managed-by=koord-test")
     after = cluster.kubectl(*left).stdout
     problems = [f"left behind: {item}" for item in set(after.split()) ^ set(before.split())]
@@ -140,6 +140,8 @@ def run_here(binaries, paths):
         for program in programs:
             running.enter_context(program)
             program.wait_until_leading()
+        if has_manager:
+            programs[-1].wait_until_asked()
         return run(cluster, binaries, programs, paths)
 
 

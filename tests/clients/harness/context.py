@@ -9,6 +9,7 @@ from .check import Failure
 
 POLL_S = 0.05
 HOLD = "example.com/hold"  # a finalizer
+OWN_NODE = {"key": "example.com/test", "effect": "NoSchedule"}
 
 
 class Context:
@@ -30,6 +31,10 @@ class Context:
         self.eventually(
             lambda: self.api.exists("ServiceAccount", "default", self.namespace),
             "the namespace to have a default service account")
+        if self.cluster == "kubernetes":  # whose controllers put this there, at a time of their own
+            self.eventually(
+                lambda: self.api.exists("ConfigMap", "kube-root-ca.crt", self.namespace),
+                "the namespace to have the certificate of the cluster")
 
     def close(self):
         """Undoes what the test did, last first, and begins to remove the namespace."""
@@ -152,11 +157,14 @@ class Context:
         kubelet.start()
         return kubelet.node
 
-    def ready_node(self, suffix="n", **spec):
-        """A node of the test's own that stays ready; pods that select it run there."""
+    def ready_node(self, suffix="n", taints=()):
+        """A node of the test's own that stays ready; pods that select it run there.
+
+        The cluster's scheduler must not bring pods of other tests, which nobody would end there.
+        """
         self.run_pods()
         name = self.name(suffix)
-        self._suite.kubelet.add_node(name, **spec)
+        self._suite.kubelet.add_node(name, taints=[OWN_NODE, *taints])
         self.cleanup(self._suite.kubelet.remove_node, name)
         return name
 
