@@ -20,7 +20,7 @@ using kube::Json;
 
 constexpr Duration kLongestWait = std::chrono::minutes(2);
 // How long controllers may take to make ready what a scenario has made.
-constexpr Duration kLongestDelay = std::chrono::seconds(10);
+constexpr Duration kLongestDelay = std::chrono::seconds(30);
 constexpr char kManagersNamespace[] = "koordinator-system";
 constexpr Duration kInterval = std::chrono::milliseconds(100);
 

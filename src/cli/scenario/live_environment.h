@@ -53,7 +53,7 @@ class LiveEnvironment final : public Environment {
   bool IsGone(const Made& made);
   bool IsEmpty(const kube::Resource& resource, const std::string& ns);
   // False if it does not become so in time, or is interrupted.
-  bool WaitUntil(const std::function<bool()>& done, Duration most = std::chrono::minutes(1));
+  bool WaitUntil(const std::function<bool()>& done, Duration most = std::chrono::minutes(2));
   bool IsHeldBack(const std::string& node);
 
   AsioLoop loop_;

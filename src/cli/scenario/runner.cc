@@ -20,6 +20,8 @@ using kube::Resource;
 using Lines = std::vector<std::string>;
 
 constexpr char kFieldManager[] = "koord-test";
+// How long what was just made may take to reach all who decide by it.
+constexpr Duration kSpread = std::chrono::seconds(30);
 
 std::string Describe(const Target& target, const std::string& ns) {
   std::string text = target.kind;
@@ -54,6 +56,7 @@ class Run {
   Status RunRefused(const Step& step);
   Status Apply(const Json& manifest, bool create_only);
   bool MayBeThere(const Found& found) const;
+  StatusOr<Json> Admitted(const std::function<void(kube::Client::Done)>& call);
   Status WriteStatus(const Found& found, const Json& object);
   Status Delete(const Target& target);
   Status Patch(const Step& step);
@@ -95,14 +98,14 @@ class Run {
   const Progress& progress_;
   Kinds kinds_;
   Outcome outcome_;
-  bool rehearsing_ = false;  // what is created, applied or patched is not kept
+  bool rehearsing_ = false;        // what is created, applied or patched is not kept
+  bool is_to_be_refused_ = false;  // the step under way
 };
 
 // A definition that was just made may take a moment to be served.
 StatusOr<Resource> Run::FindKind(std::string_view api_version, std::string_view kind) {
-  const Duration most = std::min<Duration>(environment_.patience(), std::chrono::seconds(5));
   return Retry(
-      most, [&] { return kinds_.Find(api_version, kind); },
+      std::min(environment_.patience(), kSpread), [&] { return kinds_.Find(api_version, kind); },
       [](const StatusOr<Resource>& found) { return found.ok(); });
 }
 
@@ -158,7 +161,7 @@ Status Run::Apply(const Json& manifest, bool create_only) {
     return CheckOwned(found);
   }
   const bool create = create_only && !MayBeThere(found);
-  const StatusOr<Json> written = Await(environment_, [&](kube::Client::Done done) {
+  const StatusOr<Json> written = Admitted([&](kube::Client::Done done) {
     const kube::WriteOptions options{
         .field_manager = kFieldManager, .force = !create, .dry_run = rehearsing_};
     if (create) {
@@ -172,6 +175,16 @@ Status Run::Apply(const Json& manifest, bool create_only) {
   const Found made{resource, kube::ObjectKeyOf(*written)};
   environment_.Created(resource, *written);
   return WriteStatus(made, object);
+}
+
+// Those who admit an object may not know yet what it needs, such as the priority class that a pod
+// names; asked again, they do.
+StatusOr<Json> Run::Admitted(const std::function<void(kube::Client::Done)>& call) {
+  const Duration most =
+      is_to_be_refused_ ? Duration::zero() : std::min(environment_.patience(), kSpread);
+  return Retry(
+      most, [&] { return Await(environment_, call); },
+      [](const StatusOr<Json>& written) { return kube::HttpCode(written.status()) != 403; });
 }
 
 // Most kinds ignore status on their main endpoint; a scenario may state it all the same.
@@ -265,7 +278,8 @@ Status Run::RunStep(const Step& step) {
 // What refuses it, such as a quota that was just made, may reach a live API server a moment later.
 // Until then the step is rehearsed: once accepted, it could not be tried again.
 Status Run::RunRefused(const Step& step) {
-  const Duration most = std::min<Duration>(environment_.patience(), std::chrono::seconds(30));
+  is_to_be_refused_ = true;
+  const Duration most = std::min(environment_.patience(), kSpread);
   const bool can_rehearse = step.kind == Step::Kind::kCreate || step.kind == Step::Kind::kApply ||
                             step.kind == Step::Kind::kPatch;
   if (can_rehearse && most > Duration::zero()) {
@@ -275,7 +289,9 @@ Status Run::RunRefused(const Step& step) {
         [&](const Status& status) { return IsRefusedAsStated(step, status); });
     rehearsing_ = false;
   }
-  return RunStep(step);
+  const Status status = RunStep(step);
+  is_to_be_refused_ = false;
+  return status;
 }
 
 StatusOr<Lines> Run::CheckGet(const Expectation& expectation) {
