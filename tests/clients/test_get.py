@@ -1,5 +1,6 @@
 """kubectl get: which objects, and how they are printed."""
 
+import itertools
 import re
 
 import yaml
@@ -236,8 +237,15 @@ def watch_of_one_object(t):
     watch = t.start_kubectl("get", "configmap", "a", "-w", "--no-headers")
     watch.wait_for("a 0 <<AGE>>")
     t.patch("ConfigMap", "b", {"data": {"x": "1"}})
-    t.patch("ConfigMap", "a", {"data": {"x": "1", "y": "2"}})
-    watch.wait_for("a 2 <<AGE>>")
+
+    # kubectl watches after it has printed, and passes over the first event: a change in between.
+    numbers = itertools.count()
+
+    def change():
+        t.patch("ConfigMap", "a", {"data": {"x": "1", "y": str(next(numbers))}})
+
+    change()
+    watch.wait_for("a 2 <<AGE>>", again=change)
 
 
 @test

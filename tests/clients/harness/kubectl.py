@@ -140,15 +140,20 @@ class Background:
                 self._lines.append(line)
                 self._changed.notify_all()
 
-    def wait_for(self, expected):
-        """Returns once the expected lines have been printed, in this order, others between."""
+    def wait_for(self, expected, again=None):
+        """Returns once the expected lines have been printed, in this order, others between.
+
+        `again` is called each second until then.
+        """
         patterns = [text_pattern(" ".join(line.split())) for line in expected.splitlines()
                     if line.strip()]
         end = time.monotonic() + self._deadline
         with self._changed:
             while not self._in_order(patterns):
                 left = end - time.monotonic()
-                if left <= 0 or not self._changed.wait(left):
+                if not self._changed.wait(max(min(left, 1), 0)) and again is not None:
+                    again()
+                if left <= 0:
                     raise Failure(f"$ {shlex.join(self._command)}\nexpected: {expected}\n"
                                   f"printed within {self._deadline} s: {''.join(self._lines)}")
 
