@@ -11,7 +11,8 @@ void OwnWrites::Remember(const std::string& key, const WriteResult& result) {
   const Write& write = *result.write;
   const InformerSet::Source* source = informers_.Find(write.resource);
   const bool posted = write.verb == Write::Verb::kCreate && !write.subresource.empty();
-  if (source == nullptr || posted) return;
+  const bool of_many = write.verb == Write::Verb::kDeleteCollection;
+  if (source == nullptr || posted || of_many) return;
   Unseen unseen{.verb = write.verb,
                 .source = source,
                 .key = write.key,
@@ -48,10 +49,13 @@ bool OwnWrites::Shows(const Unseen& write) {
     case Write::Verb::kCreate:
       return seen != nullptr && (write.uid.empty() || seen->uid == write.uid);
     case Write::Verb::kPatch:
+    case Write::Verb::kUpdate:
       return seen == nullptr || seen->uid != write.uid ||
              !IsOlderVersion(seen->resource_version, write.resource_version);
     case Write::Verb::kDelete:
       return seen == nullptr || seen->uid != write.uid || IsBeingDeleted(*seen);
+    case Write::Verb::kDeleteCollection:
+      break;
   }
   return true;
 }

@@ -14,7 +14,8 @@ namespace koord::kube {
 // rests on the world as it was before: otherwise every write would be made twice.
 //
 // A write whose effect does not show (the object went as it came, or the answer was lost) is waited
-// for only so long. What no informer shows at all is not waited for.
+// for only so long. What no informer shows at all is not waited for, nor are deletions of whole
+// collections, which say nothing of a single object.
 class OwnWrites {
  public:
   // After a lost answer nothing may ever show, and trying again too early does harm only once.

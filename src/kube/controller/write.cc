@@ -143,8 +143,24 @@ Write DeleteNow(const Resource& resource, const ObjectMeta& of) {
   return write;
 }
 
+Write DeleteAllIn(const std::string& ns, const Resource& resource) {
+  Write write{.verb = Write::Verb::kDeleteCollection, .resource = resource, .key = {ns, ""}};
+  write.options.propagation_policy = "Background";
+  return write;
+}
+
+Write Finalize(const Resource& resource, Json object) {
+  ObjectKey key = ObjectKeyOf(object);
+  return {.verb = Write::Verb::kUpdate,
+          .resource = resource,
+          .key = std::move(key),
+          .body = std::move(object),
+          .subresource = "finalize"};
+}
+
 std::string ToString(const Write& write) {
-  static constexpr std::string_view kVerbs[] = {"create", "patch", "delete"};
+  static constexpr std::string_view kVerbs[] = {"create", "patch", "delete", "update",
+                                                "deletecollection"};
   std::string text =
       fmt::format("{} {}", kVerbs[static_cast<int>(write.verb)], write.resource.resource);
   if (!write.subresource.empty()) text += "/" + write.subresource;
@@ -158,6 +174,8 @@ bool IsMoot(const Write& write, const Status& status) {
     case Write::Verb::kCreate:
       return write.may_exist && kube::IsAlreadyExists(status);
     case Write::Verb::kPatch:
+    case Write::Verb::kUpdate:
+    case Write::Verb::kDeleteCollection:
       return kube::IsNotFound(status);
     case Write::Verb::kDelete:
       return kube::IsGone(status);
@@ -181,6 +199,12 @@ void Send(Client& client, const Write& write, Client::Done done) {
       break;
     case Write::Verb::kDelete:
       client.Delete(write.resource, write.key, write.options, std::move(done));
+      break;
+    case Write::Verb::kUpdate:
+      client.Update(write.resource, write.key, write.body, options, std::move(done));
+      break;
+    case Write::Verb::kDeleteCollection:
+      client.DeleteCollection(write.resource, write.key.ns, {}, write.options, std::move(done));
       break;
   }
 }

@@ -16,7 +16,7 @@
 namespace koord::kube {
 
 struct Write {
-  enum class Verb { kCreate, kPatch, kDelete };
+  enum class Verb { kCreate, kPatch, kDelete, kUpdate, kDeleteCollection };
 
   Verb verb = Verb::kPatch;
   Resource resource;
@@ -51,6 +51,11 @@ Write Bind(const ObjectMeta& pod, const std::string& node);
 Write Delete(const Resource& resource, const ObjectMeta& of);
 // Without waiting for the pod's node.
 Write DeleteNow(const Resource& resource, const ObjectMeta& of);
+// All objects of the kind in the namespace, and in the background what they own.
+Write DeleteAllIn(const std::string& ns, const Resource& resource);
+// Lets an object go that is held by finalizers in its spec, as namespaces are: `object`, which was
+// read as a whole, has those that stay.
+Write Finalize(const Resource& resource, Json object);
 
 // "patch replicasets/status default/web {...}": for logs and tests.
 std::string ToString(const Write& write);

@@ -31,6 +31,19 @@ TEST(Write, CreationsNameTheirKind) {
   EXPECT_EQ(write.key.ToString(), "b/a");
 }
 
+TEST(Write, FinalizersInTheSpecGoThroughTheirOwnEndpoint) {
+  const Json ns{{"metadata", {{"name", "team"}}}, {"spec", {{"finalizers", json::array()}}}};
+  EXPECT_EQ(ToString(Finalize(kNamespaces, ns)),
+            R"(update namespaces/finalize team )"
+            R"({"metadata":{"name":"team"},"spec":{"finalizers":[]}})");
+}
+
+TEST(Write, CollectionsGoByTheirNamespace) {
+  const Write write = DeleteAllIn("team", kPods);
+  EXPECT_EQ(ToString(write), "deletecollection pods team/");
+  EXPECT_EQ(write.options.propagation_policy, "Background");
+}
+
 TEST(Write, RefusalsThatReachThePurposeAreMoot) {
   const ObjectMeta meta{.name = "a", .ns = "default", .uid = "u"};
   const auto error = [](int code, const char* reason) {
@@ -53,6 +66,9 @@ TEST(Write, RefusalsThatReachThePurposeAreMoot) {
   EXPECT_TRUE(IsMoot(patch, gone));
   EXPECT_FALSE(IsMoot(patch, conflict));
   EXPECT_TRUE(IsMoot(remove, gone));
+  EXPECT_TRUE(IsMoot(DeleteAllIn("default", kPods), gone)) << "the kind itself may have gone";
+  EXPECT_TRUE(IsMoot(Finalize(kNamespaces, {{"metadata", {{"name", "a"}}}}), gone));
+  EXPECT_FALSE(IsMoot(Finalize(kNamespaces, {{"metadata", {{"name", "a"}}}}), conflict));
   EXPECT_TRUE(IsMoot(remove, replaced)) << "another object has taken the name";
   EXPECT_FALSE(IsMoot(remove, conflict)) << "it may well work the next time";
   EXPECT_FALSE(IsMoot(pinned, conflict)) << "the object has only changed";

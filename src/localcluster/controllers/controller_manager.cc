@@ -6,7 +6,9 @@
 #include "localcluster/controllers/daemonset/daemon_set_controller.h"
 #include "localcluster/controllers/deployment/deployment_controller.h"
 #include "localcluster/controllers/disruption/disruption_controller.h"
+#include "localcluster/controllers/garbagecollector/garbage_collector.h"
 #include "localcluster/controllers/job/job_controller.h"
+#include "localcluster/controllers/namespaces/namespace_controller.h"
 #include "localcluster/controllers/nodelifecycle/node_lifecycle_controller.h"
 #include "localcluster/controllers/nodelifecycle/taint_eviction.h"
 #include "localcluster/controllers/podgc/pod_gc_controller.h"
@@ -18,7 +20,7 @@
 namespace koord::localcluster {
 
 ControllerManager::ControllerManager(ControllerContext& context, uint64_t seed)
-    : catalog_(context.client, seed), namespaces_(context, catalog_) {
+    : catalog_(context.client, seed) {
   controllers_.push_back(ReplicaSetController::ForReplicaSets(context));
   controllers_.push_back(ReplicaSetController::ForReplicationControllers(context));
   controllers_.push_back(std::make_unique<DeploymentController>(context));
@@ -27,6 +29,7 @@ ControllerManager::ControllerManager(ControllerContext& context, uint64_t seed)
   controllers_.push_back(std::make_unique<JobController>(context));
   controllers_.push_back(std::make_unique<CronJobController>(context));
   controllers_.push_back(std::make_unique<DisruptionController>(context));
+  controllers_.push_back(std::make_unique<NamespaceController>(context, catalog_));
   controllers_.push_back(std::make_unique<ServiceAccountController>(context));
   controllers_.push_back(std::make_unique<PodGcController>(context));
   controllers_.push_back(std::make_unique<NodeLifecycleController>(context));
@@ -37,9 +40,9 @@ ControllerManager::ControllerManager(ControllerContext& context, uint64_t seed)
 }
 
 bool ControllerManager::idle() const {
-  return catalog_.known() && namespaces_.idle() &&
-         std::all_of(controllers_.begin(), controllers_.end(),
-                     [](const auto& controller) { return controller->idle(); });
+  return catalog_.known() && std::ranges::all_of(controllers_, [](const auto& controller) {
+           return controller->idle();
+         });
 }
 
 }  // namespace koord::localcluster

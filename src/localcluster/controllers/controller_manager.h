@@ -3,8 +3,6 @@
 #include <vector>
 
 #include "kube/discovery/resource_catalog.h"
-#include "localcluster/controllers/garbagecollector/garbage_collector.h"
-#include "localcluster/controllers/namespaces/namespace_controller.h"
 #include "localcluster/informers/cluster_controller.h"
 
 namespace koord::localcluster {
@@ -24,7 +22,6 @@ class ControllerManager {
  private:
   kube::ResourceCatalog catalog_;
   std::vector<std::unique_ptr<kube::Controller>> controllers_;
-  NamespaceController namespaces_;
 };
 
 }  // namespace koord::localcluster

@@ -371,6 +371,21 @@ TEST(WorkloadsInCluster, NamespacesAreEmptiedAndGo) {
   EXPECT_FALSE(cluster.Exists("/api/v1/namespaces/team/configmaps/a"));
 }
 
+TEST(WorkloadsInCluster, NamespacesSayWhatIsLeftInThemAndGoAfterIt) {
+  TestCluster cluster;
+  const std::string team = "/api/v1/namespaces/team";
+  cluster.Create("{apiVersion: v1, kind: Namespace, metadata: {name: team}}");
+  cluster.Create(R"({apiVersion: v1, kind: ConfigMap,
+    metadata: {name: a, namespace: team, finalizers: [example.com/held]}})");
+  cluster.Delete(team);
+  cluster.Run(5s);
+  const kube::Json held = cluster.Get(team);
+  EXPECT_EQ(Reason(held, "NamespaceContentRemaining"), "True SomeResourcesRemain");
+  EXPECT_THAT(kube::Serialize(held), testing::HasSubstr("configmaps has 1 resource instances"));
+  cluster.Patch(team + "/configmaps/a", R"({"metadata": {"finalizers": null}})");
+  EXPECT_TRUE(cluster.Until([&] { return !cluster.Exists(team); }, 5s));
+}
+
 TEST(WorkloadsInCluster, CustomResourcesAreCollectedToo) {
   TestCluster cluster({.nodes = 1});
   const std::string metric = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics/node-0";

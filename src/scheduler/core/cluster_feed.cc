@@ -32,7 +32,7 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchInto(kube::kCsiDrivers, objects.csi_drivers, EventKind::kVolumeChanged);
   WatchInto(kube::kCsiStorageCapacities, objects.csi_storage_capacities, EventKind::kVolumeChanged);
   WatchInto(kube::kVolumeAttachments, objects.volume_attachments, EventKind::kVolumeChanged);
-  WatchInto(api::kNodeMetrics, objects.node_metrics, EventKind::kNodeMetricChanged);
+  WatchNodeMetrics(objects.node_metrics);
   WatchReservations(objects.reservations);
 }
 
@@ -64,6 +64,16 @@ void Keep(ObjectCache<T>& cache, const std::shared_ptr<const T>& before,
 }
 
 }  // namespace
+
+void ClusterFeed::WatchNodeMetrics(ObjectCache<api::NodeMetric>& cache) {
+  if (!cache.needed()) return;
+  using Ptr = std::shared_ptr<const api::NodeMetric>;
+  optional_.Watch<api::NodeMetric>(api::kNodeMetrics,
+                                   scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
+                                     Keep(cache, before, after);
+                                     scheduler_.OnEvent({.kind = EventKind::kNodeMetricChanged});
+                                   }));
+}
 
 void ClusterFeed::WatchReservations(ObjectCache<api::Reservation>& cache) {
   if (!cache.needed()) return;

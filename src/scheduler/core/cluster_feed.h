@@ -41,6 +41,7 @@ class ClusterFeed {
   template <class T>
   void WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
                  std::optional<EventKind> event = {});
+  void WatchNodeMetrics(ObjectCache<api::NodeMetric>& cache);
   void WatchReservations(ObjectCache<api::Reservation>& cache);
   void WatchNodes();
   void WatchPods();

@@ -11,6 +11,7 @@
 namespace koord::scheduler::plugin_hooks_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -31,6 +32,21 @@ class Controller final : public LeaderPart {
  private:
   Notes& notes_;
   Task& stopped_;
+};
+
+// Hears of bindings that have happened.
+class Witness final : public PostBindPlugin {
+ public:
+  Witness(std::string name, Notes& bound) : name_(std::move(name)), bound_(bound) {}
+
+  std::string_view name() const override { return name_; }
+  void PostBind(const Attempt& attempt) override {
+    bound_.push_back(fmt::format("{}: {} on {}", name_, attempt.pod->metadata.name, attempt.node));
+  }
+
+ private:
+  const std::string name_;
+  Notes& bound_;
 };
 
 // First come, first served, unless somebody is named; every node will do.
@@ -60,7 +76,8 @@ class Listening final : public QueueSortPlugin,
   }
   void Bind(Attempt& attempt, VerdictDone done) override {
     Note("bind", *attempt.pod);
-    done(Verdict::Success());
+    done(attempt.pod->metadata.labels.contains("refused") ? Verdict::Error("refused")
+                                                          : Verdict::Success());
   }
   void OnPodPending(const PodPtr& before, const PodPtr& after) override {
     Note(before == nullptr ? "new" : "changed", *after);
@@ -95,6 +112,11 @@ class PluginHooksTest : public testing::Test {
              lineup.bind = {all.get()};
              if (profile == std::string_view("s")) lineup.next_pod = {all.get()};
              lineup.plugins.push_back(std::move(all));
+             for (const char* name : {"first", "second"}) {
+               auto witness = std::make_unique<Witness>(name, bound_);
+               lineup.post_bind.push_back(witness.get());
+               lineup.plugins.push_back(std::move(witness));
+             }
              return lineup;
            }});
     }
@@ -113,6 +135,7 @@ class PluginHooksTest : public testing::Test {
   kube::Client client_{
       loop_, std::make_shared<kube::InProcessTransport>(loop_, handler_), {.qps = 0}};
   Notes notes_;
+  Notes bound_;
   Task stopped_;
   std::string next_;
   std::unique_ptr<Scheduler> scheduler_;
@@ -144,6 +167,19 @@ TEST_F(PluginHooksTest, APluginMayNameThePodThatIsTriedNext) {
   scheduler_->Start();
   loop_.RunReady();
   EXPECT_THAT(Happened(), ElementsAre("controller starts", "bind c", "bind a", "bind b"));
+}
+
+TEST_F(PluginHooksTest, EachPostBindPluginHearsInTurnOfWhatWasBoundAndOfNothingElse) {
+  scheduler_->Start();
+  scheduler_->OnPod(nullptr, PodOf("{metadata: {name: q, labels: {refused: ''}}, "
+                                   "spec: {schedulerName: s}}"));
+  loop_.RunReady();
+  EXPECT_THAT(Happened(), Contains("bind q"));
+  EXPECT_THAT(bound_, IsEmpty());
+  scheduler_->OnPod(nullptr, Pod("p"));
+  EXPECT_THAT(bound_, IsEmpty()) << "nothing is bound before it is tried";
+  loop_.RunReady();
+  EXPECT_THAT(bound_, ElementsAre("first: p on n", "second: p on n"));
 }
 
 TEST_F(PluginHooksTest, ControllersRunOnceAndOnlyWhilePodsArePlaced) {

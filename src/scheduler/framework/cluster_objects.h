@@ -25,8 +25,8 @@ struct ClusterObjects {
   ObjectCache<kube::CsiDriver> csi_drivers;
   ObjectCache<kube::CsiStorageCapacity> csi_storage_capacities;
   ObjectCache<kube::VolumeAttachment> volume_attachments;
-  ObjectCache<api::NodeMetric> node_metrics;
   // Only if needed; empty while their definition is not installed.
+  ObjectCache<api::NodeMetric> node_metrics;
   ObjectCache<api::Reservation> reservations;
 };
 

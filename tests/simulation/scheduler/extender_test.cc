@@ -50,7 +50,7 @@ kube::Json LicensedPod(std::string_view name) {
 
 TEST(SchedulerWithExtender, LeavesAResourceToItAndSaysWhatItSaid) {
   Keeper keeper;
-  SchedulerBed bed(Settings(), &keeper);
+  SchedulerBed bed({.settings = Settings(), .extender = &keeper});
   EXPECT_THAT(bed.app->warnings(), IsEmpty());
   bed.AddNode("n1");
   bed.AddNode("n2");
@@ -70,7 +70,7 @@ TEST(SchedulerWithExtender, LeavesAResourceToItAndSaysWhatItSaid) {
 }
 
 TEST(SchedulerWithExtender, WarnsWhereItCannotBeReached) {
-  SchedulerBed bed(Settings());
+  SchedulerBed bed({.settings = Settings()});
   EXPECT_THAT(bed.app->warnings(), ElementsAre("extenders[0]: the extender at http://keeper is not "
                                                "asked as filterVerb says"));
 }
@@ -127,10 +127,10 @@ class Eviction : public testing::TestWithParam<std::string> {
   }
 
   Warden warden_;
-  SchedulerBed bed_{
-      scheduler::Extender{
-          .url_prefix = "http://warden", .preempt_verb = "preempt", .http_timeout = 5s},
-      &warden_};
+  SchedulerBed bed_{{.settings = scheduler::Extender{.url_prefix = "http://warden",
+                                                     .preempt_verb = "preempt",
+                                                     .http_timeout = 5s},
+                     .extender = &warden_}};
 };
 
 // The pod on n1 matters less: without a word of the extender it would go.

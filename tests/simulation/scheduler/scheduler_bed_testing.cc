@@ -37,18 +37,20 @@ void HoldingTransport::Lose() {
   for (auto& [done, answer] : std::exchange(held_, {})) done(Unavailable("connection reset"));
 }
 
-SchedulerBed::SchedulerBed(std::optional<scheduler::Extender> settings,
-                           kube::HttpHandler* extender) {
-  simulation::InstallNodeMetrics(server);
-  scheduler::SchedulerApp::Options options{.configuration = LocalSchedulerConfiguration(),
-                                           .gates = scheduler::SchedulerFeatureGates()};
-  if (settings) options.configuration.extenders.push_back(*std::move(settings));
-  if (extender != nullptr) {
-    options.connect = [this, extender](const kube::ClientConfig&) {
+SchedulerBed::SchedulerBed(Options options) {
+  if (options.node_metrics) simulation::InstallNodeMetrics(server);
+  scheduler::SchedulerApp::Options app_options{.configuration = LocalSchedulerConfiguration(),
+                                               .gates = scheduler::SchedulerFeatureGates(),
+                                               .api = &api};
+  if (options.settings) {
+    app_options.configuration.extenders.push_back(*std::move(options.settings));
+  }
+  if (options.extender != nullptr) {
+    app_options.connect = [this, extender = options.extender](const kube::ClientConfig&) {
       return std::make_shared<kube::InProcessTransport>(server.loop, *extender);
     };
   }
-  auto made = scheduler::SchedulerApp::Make(server.loop, client, std::move(options));
+  auto made = scheduler::SchedulerApp::Make(server.loop, client, std::move(app_options));
   EXPECT_TRUE(made.ok()) << Message(made.status());
   app = std::move(*made);
   app->Watch();

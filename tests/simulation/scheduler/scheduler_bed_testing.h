@@ -38,9 +38,15 @@ class HoldingTransport final : public kube::Transport {
 struct SchedulerBed {
   static constexpr char kPods[] = "/api/v1/namespaces/default/pods";
 
-  // With an extender, where there is one: it is reached through `extender` whatever its address.
-  explicit SchedulerBed(std::optional<scheduler::Extender> settings = {},
-                        kube::HttpHandler* extender = nullptr);
+  struct Options {
+    // It is reached through `extender` whatever its address.
+    std::optional<scheduler::Extender> settings = {};
+    kube::HttpHandler* extender = nullptr;
+    bool node_metrics = true;  // their definition is installed
+  };
+
+  SchedulerBed() : SchedulerBed(Options{}) {}
+  explicit SchedulerBed(Options options);
 
   void Create(const std::string& target, const kube::Json& object);
   void AddPriorityClass(std::string_view name, int64_t value);
@@ -53,6 +59,7 @@ struct SchedulerBed {
   std::shared_ptr<HoldingTransport> network = std::make_shared<HoldingTransport>(
       std::make_shared<kube::InProcessTransport>(server.loop, *server.server));
   kube::Client client{server.loop, network, {.user_agent = "test", .qps = 0}};
+  program::ComponentApi api;
   std::unique_ptr<scheduler::SchedulerApp> app;
 };
 

@@ -20,7 +20,7 @@
 
 namespace koord::localcluster::simulation {
 
-// A scheduler watches NodeMetrics and does nothing before it has seen all of them.
+// A scheduler that finds NodeMetrics watches them, and does nothing before it has seen all of them.
 void InstallNodeMetrics(apiserver::TestServer& server);
 
 // What of the plan goes wrong in a run.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <memory>
 #include <utility>
 
 #include "base/strings.h"
@@ -30,119 +30,131 @@ bool IsContent(const kube::CatalogEntry& entry) {
          entry.Can("deletecollection");
 }
 
+using Counts = std::vector<std::pair<kube::Resource, size_t>>;
+
 // "Some resources are remaining: pods. has 3 resource instances"
-std::string Remaining(const std::map<std::string, size_t>& left) {
+std::string Remaining(const Counts& left) {
   std::vector<std::string> parts;
   for (const auto& [resource, count] : left) {
-    parts.push_back(fmt::format("{} has {} resource instances", resource, count));
+    parts.push_back(fmt::format("{} has {} resource instances", resource.qualified(), count));
   }
+  std::ranges::sort(parts);
   return "Some resources are remaining: " + Join(parts, ", ");
+}
+
+Json RemainingCondition(const Counts& left) {
+  const Json condition{{"type", kContentRemaining},
+                       {"status", "True"},
+                       {"reason", "SomeResourcesRemain"},
+                       {"message", Remaining(left)}};
+  return {{"status", {{"conditions", kube::json::array{condition}}}}};
+}
+
+// Others may have finalizers of their own in the namespace's spec.
+Json WithoutOurFinalizer(Json ns) {
+  kube::json::array rest;
+  if (const auto* finalizers = kube::FindArray(ns, {"spec", "finalizers"})) {
+    for (const Json& each : *finalizers) {
+      if (!each.is_string() || each.get_string() != kFinalizer) rest.push_back(each);
+    }
+  }
+  kube::At(ns, {"spec", "finalizers"}) = std::move(rest);
+  return ns;
 }
 
 }  // namespace
 
-// One look at one namespace: lists every kind, deletes what it finds, and if it finds nothing lets
-// the namespace go.
-class NamespaceController::Purge : public std::enable_shared_from_this<Purge> {
+// Lists every kind of one namespace and, if there is nothing, reads the namespace itself.
+class NamespaceController::Look : public std::enable_shared_from_this<Look> {
  public:
-  // `done` learns whether everything went well and whether the namespace was empty.
-  Purge(kube::Client& client, std::string ns, std::function<void(bool ok, bool empty)> done)
+  Look(kube::Client& client, std::string ns, std::function<void(Content)> done)
       : client_(client), ns_(std::move(ns)), done_(std::move(done)) {}
 
   void Run(const std::vector<kube::CatalogEntry>& entries) {
     outstanding_ = 1;
     for (const kube::CatalogEntry& entry : entries) {
-      if (IsContent(entry)) Look(entry.resource);
+      if (IsContent(entry)) Count(entry.resource);
     }
     Answered(absl::OkStatus());
   }
 
  private:
-  void Look(const kube::Resource& resource) {
+  void Count(const kube::Resource& resource) {
     ++outstanding_;
     client_.List(resource, ns_, {}, [self = shared_from_this(), resource](StatusOr<Json> list) {
       const kube::json::array* items = list.ok() ? kube::FindArray(*list, {"items"}) : nullptr;
-      if (items == nullptr || items->empty()) return self->Answered(list.status());
-      self->left_[resource.qualified()] = items->size();
-      self->Delete(resource);
+      if (items != nullptr && !items->empty()) {
+        self->content_.left.emplace_back(resource, items->size());
+      }
+      self->Answered(list.status());
     });
   }
 
-  void Delete(const kube::Resource& resource) {
-    client_.DeleteCollection(
-        resource, ns_, {}, {.propagation_policy = "Background"},
-        [self = shared_from_this()](StatusOr<Json> answer) { self->Answered(answer.status()); });
-  }
-
   void Answered(Status status) {
-    if (!status.ok() && !kube::IsNotFound(status)) status_ = std::move(status);
+    if (!status.ok() && !kube::IsNotFound(status)) content_.status = std::move(status);
     if (--outstanding_ > 0) return;
-    if (!status_.ok()) return done_(false, false);
-    if (left_.empty()) return Finalize();
-    Explain();
-  }
-
-  void Explain() {
-    const Json condition{{"type", kContentRemaining},
-                         {"status", "True"},
-                         {"reason", "SomeResourcesRemain"},
-                         {"message", Remaining(left_)}};
-    const Json patch{{"status", {{"conditions", kube::json::array{condition}}}}};
-    client_.Patch(kube::kNamespaces, {"", ns_}, kube::PatchType::kStrategic, patch,
-                  {.subresource = "status"},
-                  [self = shared_from_this()](StatusOr<Json>) { self->done_(true, false); });
-  }
-
-  // Asks for the namespace as it is now: others may have finalizers of their own in its spec.
-  void Finalize() {
+    if (!content_.status.ok() || !content_.left.empty()) return done_(std::move(content_));
     client_.Get(kube::kNamespaces, {"", ns_}, [self = shared_from_this()](StatusOr<Json> ns) {
-      if (!ns.ok()) return self->done_(kube::IsNotFound(ns.status()), true);
-      kube::json::array rest;
-      if (const auto* finalizers = kube::FindArray(*ns, {"spec", "finalizers"})) {
-        for (const Json& each : *finalizers) {
-          if (!each.is_string() || each.get_string() != kFinalizer) rest.push_back(each);
-        }
+      if (ns.ok()) {
+        self->content_.ns = *std::move(ns);
+      } else if (!kube::IsNotFound(ns.status())) {
+        self->content_.status = ns.status();
       }
-      kube::At(*ns, {"spec", "finalizers"}) = std::move(rest);
-      self->client_.Update(kube::kNamespaces, {"", self->ns_}, *ns, {.subresource = "finalize"},
-                           [self](StatusOr<Json> answer) {
-                             self->done_(answer.ok() || kube::IsNotFound(answer.status()), true);
-                           });
+      self->done_(std::move(self->content_));
     });
   }
 
   kube::Client& client_;
   const std::string ns_;
-  std::function<void(bool, bool)> done_;
-  std::map<std::string, size_t> left_;
-  Status status_;
+  std::function<void(Content)> done_;
+  Content content_;
   int outstanding_ = 0;
 };
 
 NamespaceController::NamespaceController(ControllerContext& context, kube::ResourceCatalog& catalog)
-    : context_(context),
-      catalog_(catalog),
-      queue_(context.loop(), [this](const std::string& name, kube::WorkQueue::Finish done) {
-        Handle(name, std::move(done));
-      }) {
-  context_.informers.namespaces.AddHandler(scope_.Wrap([this](const auto&, const auto& after) {
-    if (after != nullptr && IsTerminating(*after)) queue_.Add(after->metadata.name);
-  }));
+    : ClusterController("namespace-controller", context), catalog_(catalog) {
+  Watch(informers().namespaces, [this](const auto&, const auto& after) {
+    if (after != nullptr && IsTerminating(*after)) Enqueue(after->metadata.name);
+  });
 }
 
-void NamespaceController::Handle(const std::string& name, kube::WorkQueue::Finish done) {
-  const auto ns = context_.informers.namespaces.Get({"", name});
-  if (ns == nullptr || !IsTerminating(*ns)) return done(true);
-  if (!catalog_.known()) {
-    queue_.AddAfter(name, kLookAgain);
-    return done(true);
-  }
-  std::make_shared<Purge>(context_.client, name,
-                          scope_.Wrap([this, name, done = std::move(done)](bool ok, bool empty) {
-                            if (ok && !empty) queue_.AddAfter(name, kLookAgain);
-                            done(ok);
-                          }))
+void NamespaceController::Prepare(const std::string& name, std::function<void()> ready) {
+  const auto ns = informers().namespaces.Get({"", name});
+  if (ns == nullptr || !IsTerminating(*ns) || !catalog_.known()) return ready();
+  std::make_shared<Look>(client(), name,
+                         scope().Wrap([this, name, ready = std::move(ready)](Content content) {
+                           found_.insert_or_assign(name, std::move(content));
+                           ready();
+                         }))
       ->Run(catalog_.entries());
+}
+
+kube::Plan NamespaceController::Decide(const std::string& name) {
+  kube::Plan plan;
+  auto found = found_.extract(name);
+  const auto ns = informers().namespaces.Get({"", name});
+  if (ns == nullptr || !IsTerminating(*ns)) return plan;
+  if (found.empty()) {  // which kinds there are is not known yet
+    plan.again = kLookAgain;
+    return plan;
+  }
+  Content& content = found.mapped();
+  plan.undecided = !content.status.ok();
+  if (content.left.empty()) {
+    if (content.status.ok() && content.ns.is_object()) {
+      plan.Add(Finalize(kube::kNamespaces, WithoutOurFinalizer(std::move(content.ns))));
+    }
+    return plan;
+  }
+  for (const auto& [resource, count] : content.left) {
+    kube::Write write = DeleteAllIn(name, resource);
+    write.independent = true;
+    plan.Add(std::move(write));
+  }
+  plan.Add(
+      StrategicPatch(kube::kNamespaces, ns->metadata, RemainingCondition(content.left), "status"));
+  if (!plan.undecided) plan.again = kLookAgain;
+  return plan;
 }
 
 ServiceAccountController::ServiceAccountController(ControllerContext& context)

@@ -1,9 +1,10 @@
 #pragma once
-#include <memory>
+#include <functional>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "base/scope.h"
-#include "kube/controller/work_queue.h"
 #include "kube/discovery/resource_catalog.h"
 #include "localcluster/informers/cluster_controller.h"
 
@@ -14,21 +15,24 @@ namespace koord::localcluster {
 // Everything of every kind in the namespace is deleted; what takes its time (pods that stop,
 // objects with finalizers) is looked at again every second, and the namespace's conditions say what
 // is left.
-class NamespaceController {
+class NamespaceController final : public ClusterController {
  public:
   NamespaceController(ControllerContext& context, kube::ResourceCatalog& catalog);
 
-  bool idle() const { return queue_.idle(); }
-
  private:
-  class Purge;
+  class Look;
+  // What a look at a namespace has found.
+  struct Content {
+    Status status;                                        // of the look itself
+    std::vector<std::pair<kube::Resource, size_t>> left;  // how many there are of which kind
+    kube::Json ns;  // the namespace as it is now, if nothing is left; null if it is gone
+  };
 
-  void Handle(const std::string& name, kube::WorkQueue::Finish done);
+  void Prepare(const std::string& name, std::function<void()> ready) override;
+  kube::Plan Decide(const std::string& name) override;
 
-  ControllerContext& context_;
   kube::ResourceCatalog& catalog_;
-  kube::WorkQueue queue_;
-  Scope scope_;
+  std::map<std::string, Content> found_;  // between a look and what is decided about it
 };
 
 // Gives every namespace its ServiceAccount `default`.

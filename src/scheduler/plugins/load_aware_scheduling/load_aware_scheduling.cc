@@ -75,6 +75,7 @@ LoadAwareScheduling::LoadAwareScheduling(const PluginContext& context, LoadAware
     if (nodes.IsLive(row)) OnNodeAdded(row);
   }
   context_.ledger.AddListener(*this);
+  context_.objects.node_metrics.Need();
   context_.objects.node_metrics.AddWatcher(
       [this](const auto& before, const auto& after) { OnMetric(before, after); });
 }
