@@ -13,6 +13,7 @@ namespace koord::manager::webhook {
 namespace {
 
 constexpr size_t kLongestValue = 16 << 10;
+constexpr std::string_view kOnlyTheScheduler = "only the scheduler may set it";
 
 bool SameValue(const kube::Annotations& now, const kube::Annotations* before,
                std::string_view key) {
@@ -82,6 +83,14 @@ void AboutChecks(const Request& request, const kube::Pod& pod, Warnings& warning
   }
 }
 
+void AboutReservations(const Request& request, const kube::Pod& pod, Warnings& warnings) {
+  if (IsSystemUser(request.user)) return;
+  if (kube::ValueOf(pod.metadata.labels, api::kLabelReservationIgnored) == "true") {
+    warnings.Add(api::kLabelReservationIgnored,
+                 "the pod may take room that is reserved for others");
+  }
+}
+
 void AboutQuota(const kube::Pod& pod, std::string_view ns, const ClusterView& view,
                 Warnings& warnings) {
   const std::string_view name = kube::ValueOf(pod.metadata.labels, api::kLabelQuotaName);
@@ -116,25 +125,106 @@ void AboutSize(const kube::Pod& pod, Warnings& warnings) {
   }
 }
 
+bool IsScheduler(const Request& request, const TrustOptions& options) {
+  return std::ranges::find(options.schedulers, request.user.name) != options.schedulers.end();
+}
+
+// Annotations before and after a request, and what is wrong with the difference.
+class Changes {
+ public:
+  Changes(const Request& request, std::string_view at, const kube::Annotations& now,
+          const kube::Annotations* before, FieldErrors& errors, WebhookMetrics* metrics)
+      : request_(request),
+        at_(at),
+        now_(now),
+        before_(before),
+        errors_(errors),
+        metrics_(metrics) {}
+
+  void Refuse(std::string_view key, std::string_view rule) {
+    if (SameValue(now_, before_, key)) return;
+    errors_.Forbidden(fmt::format("{}.{}", at_, key),
+                      fmt::format("{}, not user {}", rule, Quote(request_.user.name)));
+    if (metrics_ != nullptr) metrics_->untrusted_keys.With({key, "refused"}).Increment();
+  }
+  void RefuseOutput(std::string_view rule) {
+    for (const std::string_view key : api::kOutputAnnotations) Refuse(key, rule);
+  }
+
+ private:
+  const Request& request_;
+  std::string_view at_;
+  const kube::Annotations& now_;
+  const kube::Annotations* before_;
+  FieldErrors& errors_;
+  WebhookMetrics* metrics_;
+};
+
+// Those that are no text are the API server's to refuse.
+kube::Annotations AnnotationsAt(const kube::Json& object,
+                                std::initializer_list<std::string_view> path) {
+  kube::Annotations annotations;
+  const kube::json::object* pairs = kube::FindObject(object, path);
+  if (pairs == nullptr) return annotations;
+  for (const auto& [key, value] : *pairs) {
+    if (value.is_string()) annotations.emplace(key, value.get_string());
+  }
+  return annotations;
+}
+
+// Whether an item of a reservation's owners says nothing about whose pods it is for.
+bool IsForEverybody(const kube::Json& owner) {
+  const auto says = [&](std::initializer_list<std::string_view> path) {
+    const kube::json::object* found = kube::FindObject(owner, path);
+    return found != nullptr && !found->empty();
+  };
+  return !says({"object"}) && !says({"controller"}) && !says({"labelSelector", "matchLabels"}) &&
+         kube::FindArray(owner, {"labelSelector", "matchExpressions"}) == nullptr;
+}
+
 }  // namespace
 
 void CheckSchedulerKeys(const Request& request, const kube::Annotations& now,
                         const kube::Annotations* before, const TrustOptions& options,
                         FieldErrors& errors, WebhookMetrics* metrics) {
-  if (options.trust_everyone) return;
-  if (std::ranges::find(options.schedulers, request.user.name) != options.schedulers.end()) return;
-  const auto check = [&](std::string_view key, std::string_view rule) {
-    if (SameValue(now, before, key)) return;
-    errors.Forbidden(fmt::format("annotations.{}", key),
-                     fmt::format("{}, not user {}", rule, Quote(request.user.name)));
-    if (metrics != nullptr) metrics->untrusted_keys.With({key, "refused"}).Increment();
-  };
-  for (const std::string_view key : api::kOutputAnnotations)
-    check(key, "only the scheduler may set it");
+  if (options.trust_everyone || IsScheduler(request, options)) return;
+  Changes changes(request, "annotations", now, before, errors, metrics);
+  changes.RefuseOutput(kOnlyTheScheduler);
   // When a pod is created, the mutating webhook says there what the containers ask for.
   if (before == nullptr) return;
-  check(api::kAnnotationExtendedResourceSpec,
-        "it is set when the pod is created, and only the scheduler may change it");
+  changes.Refuse(api::kAnnotationExtendedResourceSpec,
+                 "it is set when the pod is created, and only the scheduler may change it");
+}
+
+void CheckSchedulerKeysOfReservation(const Request& request, const TrustOptions& options,
+                                     FieldErrors& errors, WebhookMetrics* metrics) {
+  if (options.trust_everyone) return;
+  const auto check = [&](std::string_view at, std::initializer_list<std::string_view> path,
+                         auto refuse) {
+    const kube::Annotations now = AnnotationsAt(request.object, path);
+    const kube::Annotations before = AnnotationsAt(request.old_object, path);
+    Changes changes(request, at, now, &before, errors, metrics);
+    refuse(changes);
+  };
+  check("spec.template.metadata.annotations", {"spec", "template", "metadata", "annotations"},
+        [](Changes& changes) {
+          changes.RefuseOutput("the scheduler sets it, and on the reservation itself");
+        });
+  if (IsScheduler(request, options)) return;
+  check("annotations", {"metadata", "annotations"}, [](Changes& changes) {
+    changes.RefuseOutput(kOnlyTheScheduler);
+    changes.Refuse(api::kAnnotationReservationResizeAllocatable, kOnlyTheScheduler);
+  });
+}
+
+std::vector<std::string> QuestionableOwners(const Request& request, const TrustOptions& options,
+                                            WebhookMetrics* metrics) {
+  if (options.trust_everyone || IsSystemUser(request.user)) return {};
+  const kube::json::array* owners = kube::FindArray(request.object, {"spec", "owners"});
+  if (owners == nullptr || std::none_of(owners->begin(), owners->end(), IsForEverybody)) return {};
+  Warnings warnings(metrics);
+  warnings.Add("spec.owners", "every pod of every namespace may use it");
+  return warnings.Take();
 }
 
 std::vector<std::string> QuestionableKeys(const Request& request, const kube::Pod& pod,
@@ -144,6 +234,7 @@ std::vector<std::string> QuestionableKeys(const Request& request, const kube::Po
   Warnings warnings(metrics);
   AboutTheNode(pod, warnings);
   AboutChecks(request, pod, warnings);
+  AboutReservations(request, pod, warnings);
   AboutQuota(pod, ns, view, warnings);
   AboutGangs(pod, ns, warnings);
   AboutSize(pod, warnings);

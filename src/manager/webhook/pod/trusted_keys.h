@@ -8,7 +8,7 @@
 #include "manager/webhook/review/review.h"
 #include "manager/webhook/review/webhook_metrics.h"
 
-// What authors of pods may not say.
+// What authors of pods and reservations may not say.
 //
 // Some annotations are the scheduler's word to the node agent, which acts on them as root: whoever
 // sets them himself takes CPUs and devices that he was never given. They are refused from anyone
@@ -29,6 +29,15 @@ struct TrustOptions {
 void CheckSchedulerKeys(const Request& request, const kube::Annotations& now,
                         const kube::Annotations* before, const TrustOptions& options,
                         FieldErrors& errors, WebhookMetrics* metrics);
+
+// Likewise for a Reservation, whose annotations say what its room consists of, and for those of its
+// template, which stand for the reservation's own where it has none: these nobody may write.
+void CheckSchedulerKeysOfReservation(const Request& request, const TrustOptions& options,
+                                     FieldErrors& errors, WebhookMetrics* metrics);
+
+// Warnings for the author of a Reservation that is created.
+std::vector<std::string> QuestionableOwners(const Request& request, const TrustOptions& options,
+                                            WebhookMetrics* metrics);
 
 // Warnings for the author of a pod that is created.
 std::vector<std::string> QuestionableKeys(const Request& request, const kube::Pod& pod,

@@ -78,6 +78,10 @@ void WebhookHandler::AddPaths() {
       [this](const RequestPtr& request, Done done) {
         done(MutateReservation(*request, inputs_.view, random_));
       });
+  Add(!options_.trust.trust_everyone, "/validate-reservation",
+      [this](const RequestPtr& request, Done done) {
+        done(ValidateReservation(*request, options_.trust, &metrics_));
+      });
   Add(features.node_mutating, "/mutate-node-status", [this](const RequestPtr& request, Done done) {
     const SteadyTime start = inputs_.clock.Steady();
     Response response = MutateNodeStatus(*request);

@@ -116,7 +116,7 @@ TEST_F(WebhookHandlerTest, HostileReviewsGetAShortAnswer) {
   kube::At(review, {"request", "object"}) = {{"metadata", {{"annotations", annotations}}},
                                              {"spec", {{"containers", containers}}}};
   for (const char* path :
-       {"/validate-pod", "/mutate-pod", "/validate-pod-keys",
+       {"/validate-pod", "/mutate-pod", "/validate-pod-keys", "/validate-reservation",
         "/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota", "/validate-unsupported"}) {
     const HttpResponse response = Post(path, kube::Serialize(review));
     EXPECT_EQ(response.status, 200) << path;
@@ -131,6 +131,7 @@ TEST_F(WebhookHandlerTest, OnlyWhatIsSwitchedOnIsThere) {
       "/mutate-pod",
       "/validate-pod",
       "/validate-pod-keys",
+      "/validate-reservation",
       "/validate-unsupported",
       "/mutate-scheduling-sigs-k8s-io-v1alpha1-elasticquota",
       "/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota"};
@@ -166,6 +167,7 @@ TEST_F(WebhookHandlerTest, WhatIsNoReviewIsRefusedBeforeItsBodyIsRead) {
 TEST_F(WebhookHandlerTest, WhereEverybodyIsTrustedNoKeysAreGuarded) {
   options_.trust.trust_everyone = true;
   EXPECT_FALSE(handler().paths().contains("/validate-pod-keys"));
+  EXPECT_FALSE(handler().paths().contains("/validate-reservation"));
 }
 
 TEST_F(WebhookHandlerTest, BindingsAreAskedAboutOnlyWhereSomeAreRefused) {
