@@ -28,6 +28,13 @@ class Environment {
   virtual void Created(const kube::Resource& resource, const kube::Json& object) = 0;
   // Whether the object is the scenario's to change. A cluster of its own is so altogether.
   virtual bool Owns(std::string_view kind, const kube::ObjectKey& key) const = 0;
+  // Whether a reference, such as that of an event, is to an object that is the scenario's, and not
+  // to one of the same name that was there before.
+  virtual bool OwnsReferenced(const kube::Json& reference) const {
+    return Owns(kube::FindString(reference, {"kind"}),
+                {std::string(kube::FindString(reference, {"namespace"})),
+                 std::string(kube::FindString(reference, {"name"}))});
+  }
   // Removes what was made from a cluster that outlives the scenario.
   virtual Status CleanUp() { return absl::OkStatus(); }
   // The user wants to stop.

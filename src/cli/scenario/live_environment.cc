@@ -195,10 +195,13 @@ bool LiveEnvironment::IsHeldBack(const std::string& node) {
 void LiveEnvironment::Created(const kube::Resource& resource, const Json& object) {
   const kube::ObjectKey key = kube::ObjectKeyOf(object);
   const kube::json::array* finalizers = kube::FindArray(object, {"metadata", "finalizers"});
-  const bool known = std::any_of(made_.begin(), made_.end(), [&](const Made& made) {
+  auto known = std::find_if(made_.begin(), made_.end(), [&](const Made& made) {
     return made.resource == resource && made.key == key;
   });
-  if (!known) made_.push_back({resource, key, finalizers != nullptr && !finalizers->empty()});
+  if (known == made_.end()) {
+    known = made_.insert(known, {resource, key, finalizers != nullptr && !finalizers->empty()});
+  }
+  known->uids.emplace(kube::FindString(object, {"metadata", "uid"}));
   if (resource == kube::kNodes) new_nodes_.push_back(key.name);
   if (resource == kube::kNamespaces && namespaces_.insert(key.name).second) {
     WaitForServiceAccount(key.name);
@@ -209,6 +212,19 @@ bool LiveEnvironment::Owns(std::string_view kind, const kube::ObjectKey& key) co
   if (!key.ns.empty()) return namespaces_.contains(key.ns);
   return std::any_of(made_.begin(), made_.end(), [&](const Made& made) {
     return made.resource.kind == kind && made.key == key;
+  });
+}
+
+// What has no namespace may have the name of what the scenario before has made. Kubelets put a
+// node's name where its uid belongs.
+bool LiveEnvironment::OwnsReferenced(const Json& reference) const {
+  if (!Environment::OwnsReferenced(reference)) return false;
+  const std::string_view uid = kube::FindString(reference, {"uid"});
+  const std::string_view name = kube::FindString(reference, {"name"});
+  if (!kube::FindString(reference, {"namespace"}).empty() || uid.empty() || uid == name)
+    return true;
+  return std::any_of(made_.begin(), made_.end(), [&](const Made& made) {
+    return made.key.name == name && made.uids.contains(uid);
   });
 }
 

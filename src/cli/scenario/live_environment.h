@@ -33,6 +33,7 @@ class LiveEnvironment final : public Environment {
   Duration patience() const override { return std::chrono::minutes(2); }
   void Created(const kube::Resource& resource, const kube::Json& object) override;
   bool Owns(std::string_view kind, const kube::ObjectKey& key) const override;
+  bool OwnsReferenced(const kube::Json& reference) const override;
   Status CleanUp() override;
   bool interrupted() const override { return interrupted_; }
 
@@ -42,6 +43,7 @@ class LiveEnvironment final : public Environment {
     kube::Resource resource;
     kube::ObjectKey key;
     bool has_finalizers = false;
+    std::set<std::string, std::less<>> uids = {};
   };
 
   LiveEnvironment();

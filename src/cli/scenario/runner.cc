@@ -362,9 +362,8 @@ StatusOr<Lines> Run::CheckEvent(const EventPattern& pattern) {
   int64_t times = 0;
   Lines others;
   for (const Json& event : *kube::FindArray(list, {"items"})) {
-    const ObjectKey about{std::string(kube::FindString(event, {"involvedObject", "namespace"})),
-                          std::string(kube::FindString(event, {"involvedObject", "name"}))};
-    if (!environment_.Owns(kube::FindString(event, {"involvedObject", "kind"}), about)) continue;
+    const Json* about = kube::Find(event, {"involvedObject"});
+    if (about == nullptr || !environment_.OwnsReferenced(*about)) continue;
     if (EventMatches(pattern, event)) times += TimesOf(event);
     others.push_back(fmt::format("  {} {}/{}: {}", kube::FindString(event, {"reason"}),
                                  kube::FindString(event, {"involvedObject", "kind"}),
