@@ -64,6 +64,7 @@ class Scheduler {
   void OnPod(const PodPtr& before, const PodPtr& after);
   void OnNode(const NodePtr& before, const NodePtr& after);
   ClusterObjects& objects() { return objects_; }
+  const ClusterObjects& objects() const { return objects_; }
   // Something changed that may help pods that wait.
   void OnEvent(const ClusterEvent& event) { queue_->OnEvent(event); }
 
