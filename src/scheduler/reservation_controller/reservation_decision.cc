@@ -12,7 +12,7 @@ namespace koord::scheduler {
 namespace {
 
 bool IsOver(const api::Reservation& reservation, const ReservationFacts& facts,
-            const ReservationRules& rules, WallTime now) {
+            const EndingRules& rules, WallTime now) {
   const bool has_place = !reservation.status.node_name.empty();
   if (has_place && !facts.has_its_node) return true;
   return (has_place || rules.expire_unscheduled) && model::IsDue(reservation, now);
@@ -54,7 +54,7 @@ void ShowWhyInvalid(const api::Reservation& reservation, api::ReservationStatus&
 
 // What the status becomes.
 api::ReservationStatus StatusAfter(const api::Reservation& reservation,
-                                   const ReservationFacts& facts, const ReservationRules& rules,
+                                   const ReservationFacts& facts, const EndingRules& rules,
                                    WallTime now) {
   api::ReservationStatus status = reservation.status;
   if (IsOver(reservation, facts, rules, now)) {
@@ -71,7 +71,7 @@ api::ReservationStatus StatusAfter(const api::Reservation& reservation,
 }  // namespace
 
 kube::Plan DecideReservation(const api::Reservation& reservation, const ReservationFacts& facts,
-                             const ReservationRules& rules, WallTime now) {
+                             const EndingRules& rules, WallTime now) {
   kube::Plan plan;
   if (model::HasEnded(reservation)) return plan;
   api::Reservation after = reservation;

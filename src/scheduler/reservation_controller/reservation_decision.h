@@ -21,7 +21,7 @@ struct ReservationFacts {
   Consumer consumer = Consumer::kNone;
 };
 
-struct ReservationRules {
+struct EndingRules {
   // Also one that never got a node ends when its time is over.
   bool expire_unscheduled = false;
 };
@@ -30,7 +30,7 @@ struct ReservationRules {
 // used up; before, its status says who uses how much of it. Nothing more than needs to be is
 // written, and only if nobody else has written meanwhile.
 kube::Plan DecideReservation(const api::Reservation& reservation, const ReservationFacts& facts,
-                             const ReservationRules& rules, WallTime now);
+                             const EndingRules& rules, WallTime now);
 
 // Why nobody can use it; nothing if somebody can.
 std::optional<std::string> WhyInvalid(const api::Reservation& reservation);

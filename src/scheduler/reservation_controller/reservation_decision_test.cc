@@ -16,7 +16,7 @@ const WallTime kNow = *kube::ParseTime("2026-07-01T10:00:00Z");
 constexpr const char* kStatus = "patch reservations/status r";
 
 kube::Plan Decide(std::string_view reservation, ReservationFacts facts = {},
-                  const ReservationRules& rules = {}) {
+                  const EndingRules& rules = {}) {
   return DecideReservation(*FromYaml<api::Reservation>(reservation), facts, rules, kNow);
 }
 
