@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/node_metric.h"
 #include "api/qos.h"
 #include "kube/json.h"
 #include "kube/objects/node.h"
@@ -74,7 +75,8 @@ class SummaryBuilder {
  public:
   void AddNode(const kube::Node& node);
   void AddPod(const kube::Pod& pod);
-  void AddNodeMetric(const kube::Json& node_metric);
+  void AddNodeMetric(const api::NodeMetric& metric);
+  void AddNodeMetric(const kube::Json& metric);  // one that cannot be read is ignored
   void SetUnknownBecause(std::string why) { summary_.unknown_because = std::move(why); }
   void SetProtection(const Protection& protection) { summary_.protection = protection; }
   Summary Build() &&;
@@ -86,7 +88,7 @@ class SummaryBuilder {
   };
 
   void AddToClass(const kube::Pod& pod, const kube::ResourceList& requests);
-  void AddPodUsage(const kube::Json& pod_metric);
+  void AddPodUsage(const api::PodUsage& pod);
 
   Summary summary_;
   std::vector<Request> requests_;
