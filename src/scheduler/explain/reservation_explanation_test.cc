@@ -72,8 +72,9 @@ class ExplainReservationTest : public testing::Test {
     return pod;
   }
   std::vector<std::string> Considered(const Scheduler::PodPtr& pod) {
+    const Explanation explanation = Explain(*scheduler_, pod);
     std::vector<std::string> texts;
-    for (const auto& each : Explain(*scheduler_, pod).reservations) {
+    for (const auto& each : explanation.reservations) {
       texts.push_back(fmt::format("{}: {}", each.name, each.text));
     }
     return texts;
@@ -119,8 +120,9 @@ TEST_F(ExplainReservationTest, WhyTheLastCandidateDidNot) {
       "", 5);
   AddPod("name: small, labels: {app: web}", "", 1);
   AddPod("name: other, labels: {app: db}", "", 1);
+  const auto r = ExplainReservation(*scheduler_, "r");
   std::vector<std::string> texts;
-  for (const auto& each : ExplainReservation(*scheduler_, "r")->candidates) {
+  for (const auto& each : r->candidates) {
     texts.push_back(fmt::format("{}: {}", each.pod, each.text));
   }
   EXPECT_THAT(texts,
@@ -130,7 +132,7 @@ TEST_F(ExplainReservationTest, WhyTheLastCandidateDidNot) {
 }
 
 TEST_F(ExplainReservationTest, OneThatWaitsForANode) {
-  AddReservation("r", fmt::format("{}, ttl: 0s", kForWeb), "{phase: Pending}");
+  AddReservation("r", kForWeb, "{phase: Pending}");
   AddPod("name: hog", "nodeName: n1,", 9);
   const auto r = ExplainReservation(*scheduler_, "r");
   EXPECT_EQ(r->state, "Pending");
