@@ -8,6 +8,7 @@
 
 #include "api/node_metric.h"
 #include "api/qos.h"
+#include "api/reservation.h"
 #include "kube/json.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
@@ -43,6 +44,11 @@ struct PodCounts {
   int total() const { return pending + running + succeeded + failed + terminating; }
 };
 
+struct ReservationCounts {
+  int pending = 0, available = 0, succeeded = 0, failed = 0;
+  int total() const { return pending + available + succeeded + failed; }
+};
+
 // The pods of one class that have a node and have not ended: what they live on, be it ordinary,
 // mid or batch resources.
 struct ClassSummary {
@@ -55,6 +61,7 @@ struct ClassSummary {
 struct Summary {
   std::vector<NodeSummary> nodes;  // by name
   PodCounts pods;
+  ReservationCounts reservations;
   Amounts allocatable, requested;  // of all nodes
   Amounts used;                    // of those whose usage is known
   Amounts batch, batch_requested;
@@ -75,6 +82,7 @@ class SummaryBuilder {
  public:
   void AddNode(const kube::Node& node);
   void AddPod(const kube::Pod& pod);
+  void AddReservation(const api::Reservation& reservation);
   void AddNodeMetric(const api::NodeMetric& metric);
   void AddNodeMetric(const kube::Json& metric);  // one that cannot be read is ignored
   void SetUnknownBecause(std::string why) { summary_.unknown_because = std::move(why); }

@@ -3,18 +3,6 @@
 #include <fmt/format.h>
 
 namespace koord::scheduler {
-namespace {
-
-constexpr size_t kMaxNote = 1024;
-constexpr std::string_view kCut = " ...";
-
-}  // namespace
-
-std::string ShortenNote(std::string message) {
-  if (message.size() <= kMaxNote) return message;
-  message.resize(kMaxNote - kCut.size());
-  return message.append(kCut);
-}
 
 FailureReporter::FailureReporter(ObjectWriters& writers, kube::EventRecorder& recorder)
     : writers_(writers), recorder_(recorder) {}

@@ -5,6 +5,7 @@
 #include "kube/events/event_recorder.h"
 #include "kube/objects/pod.h"
 #include "scheduler/binding/object_writers.h"
+#include "scheduler/framework/short_note.h"
 
 namespace koord::scheduler {
 
@@ -30,8 +31,5 @@ class FailureReporter {
   ObjectWriters& writers_;
   kube::EventRecorder& recorder_;
 };
-
-// What fits into an event: at most 1024 bytes.
-std::string ShortenNote(std::string message);
 
 }  // namespace koord::scheduler

@@ -91,7 +91,7 @@ void DryRuns::Begin(PodQuery& query, SchedulerHandle& handle) {
   query_ = &query;
   handle_ = &handle;
   needs_ = handle.NeedsOf(query);
-  lists_.Refresh(query.shape());
+  lists_.Refresh(query);
   test_ = rules_.TestFor(query.shape());
   if (needs_ != nullptr) buffers_.resize(std::max(buffers_.size(), needs_->room.size()));
 }

@@ -69,12 +69,13 @@ class PreemptionTest : public testing::Test, protected IdleHandle {
   }
 
   // A pod of priority 10 fails on all nodes: what is said, or "node: victims".
-  std::string Fail(const Verdict& pre_filter = {}) {
+  std::string Fail(const Verdict& pre_filter = {}, const std::vector<const PodInfo*>& absent = {}) {
     if (!preemption_) preemption_.emplace(context_, rules_, CandidateCount{});
     const auto pod = PodOf("{metadata: {name: new}, spec: {priority: 10}}");
     const Attempt attempt{.pod = pod, .shape = bed_.ledger.shapes().Of(pod), .profile = ""};
     shape_ = attempt.shape;
     PodQuery query(attempt.shape, bed_.ledger.nodes(), 0);
+    query.SetAbsent(absent, 1);
     DiagnosisTable rows;
     rows.Reset(pre_filter.ok() ? bed_.ledger.nodes().rows() : 0);
     for (NodeRow row{0}; row < rows.rows(); ++row) {
@@ -115,6 +116,31 @@ TEST_F(PreemptionTest, APodThatOnlySaysSoIsNoReservation) {
   AddNode("a");
   AddPod("a", "p", 0, "uid: '7', annotations: {scheduling.koordinator.sh/reserve-pod: 'true'}");
   EXPECT_EQ(Fail(), "a: p");
+}
+
+// What a reservation holds is not the preemptor's, whoever goes: unless it may use it itself.
+TEST_F(PreemptionTest, PodsInsideOfAReservationGoOnlyForThoseWhoMayUseItToo) {
+  AddNode("a");
+  AddPod("a", "r", 100,
+         "annotations: {scheduling.koordinator.sh/reserve-pod: 'true', "
+         "scheduling.koordinator.sh/reservation-name: r}");
+  AddPod("a", "inside", 0,
+         "annotations: {scheduling.koordinator.sh/reservation-allocated: "
+         "'{\"name\":\"r\",\"uid\":\"r\"}'}");
+  EXPECT_EQ(Fail(),
+            "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.");
+  const PodInfo* const reserve_pod = bed_.ledger.Find("r");
+  bed_.ledger.nodes().Touch(NodeRow(0));
+  EXPECT_EQ(Fail({}, {reserve_pod}), "a: inside");
+  // An outsider goes for outsiders, and the insider stays.
+  AddPod("a", "outside", 0);
+  room_ = 1;
+  EXPECT_EQ(Fail(), "a: outside");
+  // The reservation has ended: whoever used it is a pod like others.
+  bed_.ledger.RemovePod("r");
+  bed_.ledger.RemovePod("outside");
+  room_ = 0;
+  EXPECT_EQ(Fail(), "a: inside");
 }
 
 TEST_F(PreemptionTest, RulesChooseWhoMayBeEvictedForWhom) {

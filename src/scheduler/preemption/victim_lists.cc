@@ -40,9 +40,10 @@ VictimLists::VictimLists(Ledger& ledger, DisruptionBudgets& budgets, const Preem
   ledger.AddListener(*this);
 }
 
-void VictimLists::Refresh(const PodShape& preemptor) {
-  preemptor_ = &preemptor;
-  is_choosy_ = rules_.IsChoosy(preemptor);
+void VictimLists::Refresh(const PodQuery& preemptor) {
+  query_ = &preemptor;
+  preemptor_ = &preemptor.shape();
+  is_choosy_ = rules_.IsChoosy(*preemptor_);
   const auto changed = nodes_.ChangedSince(position_);
   position_ = nodes_.log_end();
   rows_.resize(nodes_.rows());
@@ -79,14 +80,26 @@ VictimLists::Potential VictimLists::LessImportant(NodeRow at) {
                                      [&](const Victim& pod) { return pod.priority >= priority; }) -
         row.pods.begin());
   }
-  if (is_choosy_) return PotentialOf(Choose(std::span(row.pods).subspan(begin)), 0);
+  if (is_choosy_ || nodes_.sharing(at) != nullptr) {
+    return PotentialOf(Choose(at, std::span(row.pods).subspan(begin)), 0);
+  }
   return PotentialOf(row, begin);
 }
 
-VictimLists::Row& VictimLists::Choose(std::span<const Victim> potential) {
+bool VictimLists::IsInsideOfAnothers(const PodInfo& pod, NodeRow row) const {
+  if (pod.held == nullptr || !pod.held->draws_from) return false;
+  return std::ranges::any_of(nodes_.sharing(row)->pods, [&](const PodInfo* other) {
+    return other->held->reserves && other->held->reserves->uid == pod.held->draws_from->uid &&
+           !query_->IsAbsent(*other);
+  });
+}
+
+VictimLists::Row& VictimLists::Choose(NodeRow row, std::span<const Victim> potential) {
   chosen_.pods.clear();
+  const bool has_insiders = nodes_.sharing(row) != nullptr;
   std::ranges::copy_if(potential, std::back_inserter(chosen_.pods), [&](const Victim& victim) {
-    return rules_.MayEvict(*preemptor_, *victim.pod);
+    if (has_insiders && IsInsideOfAnothers(*victim.pod, row)) return false;
+    return !is_choosy_ || rules_.MayEvict(*preemptor_, *victim.pod);
   });
   KeepRequests(chosen_);
   chosen_.selectors_version = 0;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "scheduler/cluster/ledger.h"
+#include "scheduler/framework/pod_query.h"
 #include "scheduler/preemption/disruption_budgets.h"
 #include "scheduler/preemption/preemption_rules.h"
 
@@ -54,8 +55,8 @@ class VictimLists final : private LedgerListener {
 
   VictimLists(Ledger& ledger, DisruptionBudgets& budgets, const PreemptionRules& rules);
 
-  // Before anything is read. From now on for pods of this shape, which is kept until the next one.
-  void Refresh(const PodShape& preemptor);
+  // Before anything is read. From now on for pods of this query, which is kept until the next one.
+  void Refresh(const PodQuery& preemptor);
   // It takes longer to have the lists of thousands of rows at hand than to walk them.
   void Prefetch(NodeRow row) const;
   // Those whom the pod may evict. Good until the next call.
@@ -80,7 +81,10 @@ class VictimLists final : private LedgerListener {
   void Sort(NodeRow row);
   static void KeepRequests(Row& row);
   // Of potential victims, those that the rules let this pod evict.
-  Row& Choose(std::span<const Victim> potential);
+  Row& Choose(NodeRow row, std::span<const Victim> potential);
+  // Whether a pod uses a reservation that the preemptor may not use: its room is not the
+  // preemptor's, whoever goes.
+  bool IsInsideOfAnothers(const PodInfo& pod, NodeRow row) const;
   Potential PotentialOf(Row& row, size_t begin);
   void FindGuards(Row& row);
   void FindViolations(Row& row, std::span<const Victim> potential);
@@ -88,6 +92,7 @@ class VictimLists final : private LedgerListener {
   NodeTable& nodes_;
   DisruptionBudgets& budgets_;
   const PreemptionRules& rules_;
+  const PodQuery* query_ = nullptr;
   const PodShape* preemptor_ = nullptr;
   bool is_choosy_ = false;
   Row chosen_;             // by a preemptor that is

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "kube/api_error.h"
 #include "kube/resources.h"
+#include "scheduler/plugins/reservation/json_paths.h"
 #include "scheduler/plugins/reservation/words.h"
 
 namespace koord::scheduler {
@@ -81,10 +82,7 @@ void Consumption::Send(const std::shared_ptr<Marking>& marking) {
 
 void Consumption::Unmark(const Holdings::Reservation& reservation, bool is_pod,
                          const kube::Pod& consumer, const std::string& ns) {
-  std::string path = "/metadata/annotations/";
-  for (const char c : api::kAnnotationReservationCurrentOwner) {
-    c == '/' ? path += "~1" : path += c;
-  }
+  const std::string path = AnnotationPath(api::kAnnotationReservationCurrentOwner);
   const kube::Json patch =
       kube::json::array{{{"op", "test"}, {"path", "/metadata/uid"}, {"value", reservation.uid}},
                         {{"op", "test"}, {"path", path}, {"value", MarkOf(consumer)}},

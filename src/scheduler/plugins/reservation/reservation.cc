@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "api/keys.h"
 #include "api/reservation_annotations.h"
 #include "model/reservation/reservation_state.h"
+#include "scheduler/framework/short_note.h"
+#include "scheduler/pipeline/pipeline.h"
+#include "scheduler/plugins/reservation/messages.h"
 #include "scheduler/plugins/reservation/words.h"
 #include "scheduler/reservation_controller/reservation_controller.h"
 
@@ -30,6 +34,17 @@ struct Drawn final : AttemptState {
   bool is_marked = false;
 };
 
+// What one attempt to place a reservation takes over.
+struct TakenOver final : AttemptState {
+  Adoption::Pods pods;
+  bool is_told = false;
+};
+
+bool IsPreAllocating(const PodShape& shape) {
+  return shape.named && IsReservePod(*shape.sample) &&
+         shape.sample->metadata.annotations.contains(api::kAnnotationIsPreAllocation);
+}
+
 }  // namespace
 
 // What the plugin knows of a shape.
@@ -46,8 +61,9 @@ struct ReservationPlugin::State final : PluginState {
   ReservationPlugin& plugin;
   const uint32_t shape;
   Neighbours::Asks asks;
-  Status problem;                  // with what pods say of reservations
-  std::unique_ptr<Seeker> seeker;  // null: they may use none
+  Status problem;                                 // with what pods say of reservations
+  std::unique_ptr<Seeker> seeker;                 // null: they may use none
+  std::unique_ptr<PreAllocation> pre_allocation;  // of a reservation that is placed over pods
   ReasonHold texts;
 };
 
@@ -61,7 +77,13 @@ ReservationPlugin::ReservationPlugin(const PluginContext& context, const Reserva
               {.is_ignored = [this](std::string_view name) { return args_.Ignores(name); },
                .skip_fits_node = context.Enabled("SkipReservationFitsNode")}),
       binder_(context),
-      consumption_(context) {
+      consumption_(context),
+      adoption_(context) {
+  if (args.enable_preemption) {
+    preemption_.emplace(context, eviction_rules_,
+                        CandidateCount{.percent = args.min_candidate_nodes_percentage,
+                                       .at_least = args.min_candidate_nodes_absolute});
+  }
   if (context.leader_parts == nullptr) return;
   ReservationController::AddTo(
       context,
@@ -80,6 +102,7 @@ std::unique_ptr<PluginState> ReservationPlugin::Compile(const PodShape& shape) {
   if (!asks.any && !seeks) return nullptr;
   auto state = std::make_unique<State>(*this, shape);
   state->asks = asks;
+  if (IsPreAllocating(shape)) state->pre_allocation = PreAllocationOf(shape);
   if (!seeks) return state;
   auto terms = model::ReservationSeeker::Of(sample);
   state->problem = terms.status();
@@ -98,9 +121,24 @@ std::unique_ptr<PluginState> ReservationPlugin::Compile(const PodShape& shape) {
   return state;
 }
 
+std::unique_ptr<PreAllocation> ReservationPlugin::PreAllocationOf(const PodShape& shape) const {
+  const Holdings::Reservation of = ReservedBy(*shape.sample);
+  const api::Reservation* reservation = context_.objects.reservations.Find(of.name);
+  if (reservation == nullptr || reservation->metadata.uid != of.uid) return nullptr;
+  return std::make_unique<PreAllocation>(
+      shape, *reservation,
+      PreAllocation::Context{
+          .nodes = context_.nodes(),
+          .resources = context_.ledger.resources(),
+          .reasons = context_.reasons,
+          .match = match_options_,
+          .settings = args_.pre_allocation_config.value_or(PreAllocationConfig())});
+}
+
 // A shape that was left out because nothing was reserved for it comes back when something is. That
 // nothing is any more does not matter: it will be again.
 uint64_t ReservationPlugin::VersionFor(const PodShape& shape) const {
+  if (shape.named && IsPreAllocating(shape)) return context_.objects.reservations.version();
   if (!offers_->any_ever()) return 0;
   return !first_found_.empty() && first_found_.contains(shape.id) ? 2 : 1;
 }
@@ -139,7 +177,7 @@ PreFilterResult ReservationPlugin::PreFilter(PodQuery& query) {
 Verdict ReservationPlugin::Admit(const kube::Pod& pod, const PodQuery& query) {
   const State* const state = StateOf(query);
   if (state == nullptr) return Verdict::Success();
-  if (IsReservePod(pod)) return AdmitReservation(pod);
+  if (IsReservePod(pod)) return AdmitReservation(pod, *state);
   const Seeker* const seeker = state->seeker.get();
   if (seeker != nullptr && seeker->limit() != nullptr && seeker->limit()->size() == 0) {
     return Verdict::Unresolvable(std::string(kNoReservationMatches));
@@ -147,7 +185,8 @@ Verdict ReservationPlugin::Admit(const kube::Pod& pod, const PodQuery& query) {
   return Verdict::Success();
 }
 
-Verdict ReservationPlugin::AdmitReservation(const kube::Pod& reserve_pod) const {
+Verdict ReservationPlugin::AdmitReservation(const kube::Pod& reserve_pod,
+                                            const State& state) const {
   const std::string name = ReservedBy(reserve_pod).name;
   const api::Reservation* reservation = context_.objects.reservations.Find(name);
   if (reservation == nullptr || reservation->metadata.uid != reserve_pod.metadata.uid) {
@@ -156,13 +195,26 @@ Verdict ReservationPlugin::AdmitReservation(const kube::Pod& reserve_pod) const 
         name));
   }
   const Status valid = api::Validate(reservation->spec);
-  return valid.ok() ? Verdict::Success() : Verdict::Error(std::string(Message(valid)));
+  if (!valid.ok()) return Verdict::Error(std::string(Message(valid)));
+  PreAllocation* const over = state.pre_allocation.get();
+  if (over == nullptr) return Verdict::Success();
+  if (!over->problem().empty()) return Verdict::Unresolvable(over->problem());
+  if (over->is_required() && !over->HasCandidates()) {
+    return Verdict::Unresolvable(std::string(kNoPodToTake));
+  }
+  return Verdict::Success();
 }
 
 void ReservationPlugin::Filter(const PodQuery& query, RowRange rows, uint8_t* keep) {
   State* const state = StateOf(query);
   if (state == nullptr) return;
   neighbours_.Filter(state->asks, rows, keep);
+  if (PreAllocation* const over = state->pre_allocation.get()) {
+    for (NodeRow row = rows.begin; row < rows.end; ++row) {
+      uint8_t& kept = keep[row - rows.begin];
+      if (kept && !over->Check({row, nullptr}, state->texts).ok()) kept = 0;
+    }
+  }
   const Seeker* const seeker = state->seeker.get();
   if (seeker == nullptr) return;
   const auto narrow = [&](NodeRow row) {
@@ -182,6 +234,9 @@ RowVerdict ReservationPlugin::Check(const PodQuery& query, const RowView& row) {
   State* const state = StateOf(query);
   if (state == nullptr) return {};
   RowVerdict verdict = neighbours_.Check(state->asks, row.row);
+  if (verdict.ok() && state->pre_allocation != nullptr) {
+    verdict = state->pre_allocation->Check(row, state->texts);
+  }
   if (!verdict.ok() || state->seeker == nullptr) return verdict;
   return choice_.Check(*state->seeker, row, state->texts);
 }
@@ -191,14 +246,18 @@ FilterPlugin::PodsRead ReservationPlugin::Reads(const PodQuery& query) {
 }
 
 std::span<const NodeRow> ReservationPlugin::TransformedRows(const PodQuery& query) {
-  const Seeker* const seeker = SeekerOf(query);
-  return seeker == nullptr ? std::span<const NodeRow>() : seeker->transformed();
+  const State* const state = StateOf(query);
+  if (state == nullptr) return {};
+  if (state->pre_allocation != nullptr) return state->pre_allocation->rows();
+  return state->seeker == nullptr ? std::span<const NodeRow>() : state->seeker->transformed();
 }
 
 const RowDelta* ReservationPlugin::DeltaOf(const PodQuery& query, NodeRow row) {
-  const Seeker* const seeker = SeekerOf(query);
-  if (seeker == nullptr) return nullptr;
-  const Seeker::Row* const of_row = seeker->Find(row);
+  const State* const state = StateOf(query);
+  if (state == nullptr) return nullptr;
+  if (state->pre_allocation != nullptr) return state->pre_allocation->DeltaOf(row);
+  if (state->seeker == nullptr) return nullptr;
+  const Seeker::Row* const of_row = state->seeker->Find(row);
   return of_row == nullptr || of_row->matches == 0 ? nullptr : &of_row->delta;
 }
 
@@ -207,39 +266,97 @@ FilterTransformer::AbsentPods ReservationPlugin::Absent(const PodQuery& query) {
   return seeker == nullptr ? AbsentPods() : seeker->Absent();
 }
 
+// ---- When no node is left
+
+PostFilterResult ReservationPlugin::PostFilter(Attempt& attempt, PodQuery& query,
+                                               const Diagnosis& diagnosis) {
+  PostFilterResult result{.verdict = Verdict::Unschedulable(""), .of_shape = true};
+  result.verdict.reasons.clear();
+  if (preemption_) result = preemption_->Run(attempt, query, diagnosis);
+  if (result.verdict.code != Code::kUnschedulable) return result;
+  if (const Seeker* const seeker = SeekerOf(query)) {
+    std::ranges::move(ReservationReasons(*seeker, *offers_, diagnosis, context_.reasons),
+                      std::back_inserter(result.verdict.reasons));
+  }
+  return result;
+}
+
+bool ReservationPlugin::MightHelp(const PodShape& shape, NodeRow row, Code code) const {
+  return preemption_ && preemption_->MightHelp(shape, row, code);
+}
+
+std::vector<EvictionPlan> ReservationPlugin::Plans(const Attempt& attempt, PodQuery& query,
+                                                   const Diagnosis& diagnosis) {
+  if (!preemption_) return {};
+  return preemption_->Plans(attempt, query, diagnosis);
+}
+
+PostFilterResult ReservationPlugin::Choose(const Attempt& attempt,
+                                           const std::vector<EvictionPlan>& plans) {
+  if (!preemption_) return {Verdict::Unschedulable("")};
+  return preemption_->Choose(attempt, plans);
+}
+
+// Pods that must use a reservation are told of those apart.
+void ReservationPlugin::AfterPostFilter(const Attempt& attempt, const Diagnosis& diagnosis,
+                                        const PostFilterResult& result) {
+  const kube::ObjectMeta& pod = attempt.pod->metadata;
+  if (context_.recorder == nullptr ||
+      !pod.annotations.contains(api::kAnnotationReservationAffinity)) {
+    return;
+  }
+  auto text =
+      ReservationEventText(FitErrorMessage(diagnosis, context_.reasons, result.verdict.Message()));
+  if (!text) return;
+  context_.recorder->Record({.regarding = {.kind = "Pod",
+                                           .ns = pod.ns,
+                                           .name = pod.name,
+                                           .uid = pod.uid,
+                                           .api_version = "v1",
+                                           .resource_version = pod.resource_version},
+                             .type = "Warning",
+                             .reason = "FailedScheduling-Reservation",
+                             .action = "Scheduling",
+                             .message = ShortenNote(*std::move(text))});
+}
+
 // ---- Which node
 
 Verdict ReservationPlugin::PreScore(PodQuery& query, std::span<const uint8_t>) {
+  if (const State* const state = StateOf(query); state != nullptr && state->pre_allocation) {
+    return state->pre_allocation->takes_several() ? Verdict::Skip() : Verdict::Success();
+  }
   const Seeker* const seeker = SeekerOf(query);
   if (seeker == nullptr || seeker->ignores_all() || !seeker->is_served()) return Verdict::Skip();
   return Verdict::Success();
 }
 
 void ReservationPlugin::Score(const PodQuery& query, RowRange rows, int64_t* scores) {
-  State& state = *StateOf(query);
   const auto score = [&](NodeRow row) {
-    scores[row - rows.begin] = choice_.Score(*state.seeker, {row, nullptr}, state.texts);
+    scores[row - rows.begin] = ScoreRow(query, {row, nullptr});
   };
   if (rows.size() == 1) return score(rows.begin);
   std::fill_n(scores, rows.size(), 0);
-  for (const NodeRow row : state.seeker->transformed()) {
+  for (const NodeRow row : TransformedRows(query)) {
     if (row >= rows.begin && row < rows.end) score(row);
   }
 }
 
 int64_t ReservationPlugin::ScoreRow(const PodQuery& query, const RowView& row) {
   State& state = *StateOf(query);
+  if (state.pre_allocation != nullptr) return state.pre_allocation->Score(row.row, state.texts);
   return choice_.Score(*state.seeker, row, state.texts);
 }
 
-void ReservationPlugin::Normalize(const PodQuery&, ScoreRange range, std::span<int64_t> scores) {
-  ReservationChoice::Normalize(range, scores);
+void ReservationPlugin::Normalize(const PodQuery& query, ScoreRange range,
+                                  std::span<int64_t> scores) {
+  if (StateOf(query)->pre_allocation == nullptr) ReservationChoice::Normalize(range, scores);
 }
 
 // ---- A pod and its node
 
 Verdict ReservationPlugin::Reserve(Attempt& attempt) {
-  if (IsReservePod(*attempt.pod)) return Verdict::Success();
+  if (IsReservePod(*attempt.pod)) return ReserveForReservation(attempt);
   const Seeker* const seeker = SeekerOf(attempt.shape->id);
   if (seeker == nullptr || seeker->ignores_all()) return Verdict::Success();
   const Offer* const nominated = choice_.Nominate(*seeker, {attempt.row, nullptr}, texts_);
@@ -259,13 +376,40 @@ Verdict ReservationPlugin::Reserve(Attempt& attempt) {
   return Verdict::Success();
 }
 
+Verdict ReservationPlugin::ReserveForReservation(Attempt& attempt) {
+  const auto at = states_.find(attempt.shape->id);
+  if (at == states_.end() || at->second.front()->pre_allocation == nullptr) {
+    return Verdict::Success();
+  }
+  const auto pods = at->second.front()->pre_allocation->Nominate(attempt.row, texts_);
+  if (!pods) return Verdict::Unschedulable(std::string(kNoPodsForPreAllocation));
+  if (pods->empty()) return Verdict::Success();
+  auto taken = std::make_unique<TakenOver>();
+  for (const PodInfo* pod : *pods) taken->pods.push_back(pod->pod);
+  attempt.SetState(slot(), std::move(taken));
+  return Verdict::Success();
+}
+
 void ReservationPlugin::Unreserve(Attempt& attempt) {
+  if (IsReservePod(*attempt.pod)) {
+    const auto* const taken = attempt.state<TakenOver>(slot());
+    if (taken != nullptr && taken->is_told) {
+      adoption_.Release(taken->pods, ReservedBy(*attempt.pod));
+    }
+    return;
+  }
   const auto* const drawn = attempt.state<Drawn>(slot());
   if (drawn == nullptr || !drawn->is_marked) return;
   consumption_.Unmark(drawn->from, drawn->is_pod, *attempt.pod, drawn->ns);
 }
 
 void ReservationPlugin::PreBind(Attempt& attempt, VerdictDone done) {
+  if (IsReservePod(*attempt.pod)) {
+    auto* const taken = attempt.state<TakenOver>(slot());
+    if (taken == nullptr) return done(Verdict::Success());
+    taken->is_told = true;
+    return adoption_.Adopt(taken->pods, ReservedBy(*attempt.pod), std::move(done));
+  }
   auto* const drawn = attempt.state<Drawn>(slot());
   if (drawn == nullptr) return done(Verdict::Success());
   const Offer* const offer = offers_->Find(drawn->from.uid);
@@ -293,7 +437,8 @@ bool ReservationPlugin::MightCure(const kube::Pod& rejected, const ClusterEvent&
     case EventKind::kForced:
       return true;
     case EventKind::kAssignedPodRemoved: {
-      if (reserves) return event.pod_before == nullptr || Reserves(*event.pod_before);
+      if (preemption_ || event.pod_before == nullptr) return true;
+      if (reserves) return Reserves(*event.pod_before) || IsReservePod(rejected);
       if (offers_->empty()) return false;
       auto terms = model::ReservationSeeker::Of(rejected);
       return terms.ok() && offers_->HasAnyFor(model::OfferKeysOf(rejected, *terms));

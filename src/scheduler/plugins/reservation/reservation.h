@@ -2,6 +2,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -9,11 +10,16 @@
 #include "scheduler/config/reservation_args.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
+#include "scheduler/plugins/reservation/adoption.h"
 #include "scheduler/plugins/reservation/consumption.h"
+#include "scheduler/plugins/reservation/eviction_rules.h"
 #include "scheduler/plugins/reservation/neighbours.h"
 #include "scheduler/plugins/reservation/nomination.h"
 #include "scheduler/plugins/reservation/offers.h"
+#include "scheduler/plugins/reservation/pre_allocation.h"
 #include "scheduler/plugins/reservation/reservation_binder.h"
+#include "scheduler/preemption/preemption.h"
+#include "scheduler/reservation_service/reservation_service.h"
 
 namespace koord::scheduler {
 
@@ -28,11 +34,14 @@ class ReservationPlugin final : public PreFilterPlugin,
                                 public AdmitPlugin,
                                 public FilterPlugin,
                                 public FilterTransformer,
+                                public PostFilterPlugin,
+                                public AfterPostFilterPlugin,
                                 public ScorePlugin,
                                 public ReservePlugin,
                                 public PreBindPlugin,
                                 public BindPlugin,
-                                public RequeuePlugin {
+                                public RequeuePlugin,
+                                public ServicePlugin {
  public:
   static constexpr std::string_view kName = "Reservation";
 
@@ -42,7 +51,9 @@ class ReservationPlugin final : public PreFilterPlugin,
   std::string_view name() const override { return kName; }
   std::unique_ptr<PluginState> Compile(const PodShape& shape) override;
   uint64_t VersionFor(const PodShape& shape) const override;
-  size_t remembered() const override { return first_found_.size(); }
+  size_t remembered() const override {
+    return first_found_.size() + (preemption_ ? preemption_->remembered() : 0);
+  }
 
   PreFilterResult PreFilter(PodQuery& query) override;
   Verdict Admit(const kube::Pod& pod, const PodQuery& query) override;
@@ -53,6 +64,15 @@ class ReservationPlugin final : public PreFilterPlugin,
   std::span<const NodeRow> TransformedRows(const PodQuery& query) override;
   const RowDelta* DeltaOf(const PodQuery& query, NodeRow row) override;
   AbsentPods Absent(const PodQuery& query) override;
+
+  PostFilterResult PostFilter(Attempt& attempt, PodQuery& query,
+                              const Diagnosis& diagnosis) override;
+  bool MightHelp(const PodShape& shape, NodeRow row, Code code) const override;
+  std::vector<EvictionPlan> Plans(const Attempt& attempt, PodQuery& query,
+                                  const Diagnosis& diagnosis) override;
+  PostFilterResult Choose(const Attempt& attempt, const std::vector<EvictionPlan>& plans) override;
+  void AfterPostFilter(const Attempt& attempt, const Diagnosis& diagnosis,
+                       const PostFilterResult& result) override;
 
   Verdict PreScore(PodQuery& query, std::span<const uint8_t> feasible) override;
   void Score(const PodQuery& query, RowRange rows, int64_t* scores) override;
@@ -69,6 +89,8 @@ class ReservationPlugin final : public PreFilterPlugin,
     return kind == EventKind::kAssignedPodRemoved || kind == EventKind::kReservationChanged;
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
+
+  std::vector<Endpoint> Endpoints() override { return ReservationEndpoints(context_, args_); }
   // What becomes free for a pod when a reservation for it is available is news to no other plugin.
   bool cures_others() const override { return true; }
 
@@ -78,7 +100,9 @@ class ReservationPlugin final : public PreFilterPlugin,
   State* StateOf(const PodQuery& query) const;
   Seeker* SeekerOf(const PodQuery& query) const;
   const Seeker* SeekerOf(uint32_t shape) const;
-  Verdict AdmitReservation(const kube::Pod& reserve_pod) const;
+  Verdict AdmitReservation(const kube::Pod& reserve_pod, const State& state) const;
+  Verdict ReserveForReservation(Attempt& attempt);
+  std::unique_ptr<PreAllocation> PreAllocationOf(const PodShape& shape) const;
   bool MayDrawFrom(const kube::Pod& pod, const api::Reservation& reservation) const;
 
   const PluginContext context_;
@@ -89,6 +113,9 @@ class ReservationPlugin final : public PreFilterPlugin,
   ReservationChoice choice_;
   ReservationBinder binder_;
   Consumption consumption_;
+  Adoption adoption_;
+  ReservationEvictionRules eviction_rules_;
+  std::optional<Preemption> preemption_;  // if it is enabled
   ReasonHold texts_;
   // Shapes for which the first offer came after they were compiled: how many queries know of none.
   absl::flat_hash_map<uint32_t, size_t> first_found_;

@@ -63,6 +63,7 @@ void Seeker::OnOffered(const Offer& offer) {
   if (std::ranges::find(at->considered, &offer, &Considered::offer) != at->considered.end()) return;
   at->considered.push_back({&offer, match});
   if (match.is_match()) AddMatch(*at, offer);
+  context_.nodes.Touch(row);  // also where only what is said of it changes
 }
 
 void Seeker::OnWithdrawn(const Offer& offer) {
@@ -75,6 +76,7 @@ void Seeker::OnWithdrawn(const Offer& offer) {
   row.considered.erase(known);
   if (matched) RemoveMatch(row, offer);
   if (row.considered.empty()) rows_.erase(at);
+  context_.nodes.Touch(offer.row());
 }
 
 void Seeker::AddMatch(Row& at, const Offer& offer) {
@@ -87,7 +89,6 @@ void Seeker::AddMatch(Row& at, const Offer& offer) {
     transformed_.push_back(row);
     if (limit_ != nullptr) limit_->Add(row);
   }
-  context_.nodes.Touch(row);
   if (is_made_ && !is_served_ && !has_told_) {
     has_told_ = true;
     context_.found_first(shape_.id);
@@ -106,7 +107,6 @@ void Seeker::RemoveMatch(Row& at, const Offer& offer) {
     transformed_.pop_back();
     if (limit_ != nullptr) limit_->Remove(row);
   }
-  context_.nodes.Touch(row);
 }
 
 FilterTransformer::AbsentPods Seeker::Absent() {

@@ -6,6 +6,10 @@ namespace koord::scheduler {
 
 inline constexpr std::string_view kNoReservationMatches =
     "node(s) no reservations match reservation affinity";
+inline constexpr std::string_view kNoPodToTake =
+    "node(s) no pod match reservation with pre allocation required";
+inline constexpr std::string_view kNoPodsForPreAllocation =
+    "node(s) no pod(s) to meet the pre-allocation requirements";
 inline constexpr std::string_view kNoTarget = "cannot find target reservation";
 inline constexpr std::string_view kTargetIsTerminating = "target reservation is terminating";
 
