@@ -77,9 +77,7 @@ std::shared_ptr<const std::string> MemoryTree::FileName(std::string_view name) {
   return names.emplace(name, std::make_shared<const std::string>(name)).first->second;
 }
 
-// Precedes every change.
 MemoryTree::Directory& MemoryTree::MakeDirectories(std::string_view path) {
-  ++changes_;
   Directory* directory = &Own(root_);
   while (!path.empty()) {
     const std::string_view name = TakeUntil(path, '/');

@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,9 +41,6 @@ class MemoryTree final : public FileTree {
   void Remove(std::string_view path);
   // Runs for every directory that is made from above, as the kernel fills those of cgroups.
   void OnMakeDirectory(std::function<void(std::string_view path)> fill) { fill_ = std::move(fill); }
-  // Grows whenever a file or directory comes, goes or gets another text: whoever works something
-  // out from files needs to read them again only then. What readers answer is not counted.
-  uint64_t changes() const { return changes_; }
 
   StatusOr<std::string> Read(std::string_view path) const override;
   StatusOr<std::unique_ptr<OpenFile>> Open(std::string_view path) const override;
@@ -81,7 +77,6 @@ class MemoryTree final : public FileTree {
   const Node* FindFile(std::string_view path) const;
 
   DirectoryPtr root_;
-  uint64_t changes_ = 0;
   StringMap<Reader> readers_;  // by path
   StringMap<Writer> writers_;
   Writer writer_;

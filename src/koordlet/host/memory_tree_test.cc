@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <utility>
-
 namespace koord::koordlet::memory_tree_test {
 namespace {
 
@@ -27,26 +25,6 @@ TEST(MemoryTree, HoldsWhatWasSetAndTakesWrites) {
   EXPECT_EQ(tree.Read("cpu/kubepods/cpu.shares").value(), "2");
   ASSERT_TRUE(tree.Append("cpu/kubepods/cpu.shares", "3").ok());
   EXPECT_EQ(tree.Read("cpu/kubepods/cpu.shares").value(), "23");
-}
-
-TEST(MemoryTree, CountsWhatChangesItAndNothingElse) {
-  MemoryTree tree;
-  tree.Set("cpu/pod/cpu.max", "max");
-  tree.SetReader("cpu/pod/cpu.stat", [] { return "usage_usec 1"; });
-  uint64_t before = tree.changes();
-  const auto changed = [&] { return std::exchange(before, tree.changes()) != before; };
-  EXPECT_TRUE(tree.Read("cpu/pod/cpu.stat").ok());
-  EXPECT_TRUE(tree.List("cpu/pod").ok());
-  EXPECT_FALSE(tree.Write("cpu/pod/none", "1").ok());
-  EXPECT_FALSE(changed());
-  ASSERT_TRUE(tree.Write("cpu/pod/cpu.max", "1000").ok());
-  EXPECT_TRUE(changed());
-  ASSERT_TRUE(tree.MakeDirectory("cpu/pod/container").ok());
-  EXPECT_TRUE(changed());
-  tree.Remove("cpu/pod/none");
-  EXPECT_FALSE(changed());
-  tree.Remove("cpu/pod");
-  EXPECT_TRUE(changed());
 }
 
 TEST(MemoryTree, WritesCreateNoFiles) {

@@ -73,16 +73,9 @@ std::string NumaStatText(CgroupVersion version, const MemoryStat& memory, int nu
 std::string ProcStatText(int64_t nanos, std::span<const ProcessorTime> processors,
                          int64_t tick_nanos) {
   std::string lines = fmt::format("cpu  {} 0 0 0 0 0 0 0 0 0\n", nanos / tick_nanos);
-  std::string times;  // of the one before, which are often the same
-  int64_t ticks = -1;
   for (const ProcessorTime& each : processors) {
-    if (each.nanos / tick_nanos != ticks) {
-      ticks = each.nanos / tick_nanos;
-      times = fmt::format(FMT_COMPILE(" {} 0 0 0 0 0 0 0 0 0\n"), ticks);
-      lines.reserve(lines.size() + processors.size() * (times.size() + 6));
-    }
-    fmt::format_to(std::back_inserter(lines), FMT_COMPILE("cpu{}"), each.cpu);
-    lines += times;
+    fmt::format_to(std::back_inserter(lines), FMT_COMPILE("cpu{} {} 0 0 0 0 0 0 0 0 0\n"), each.cpu,
+                   each.nanos / tick_nanos);
   }
   return lines + "ctxt 0\nbtime 0\nprocesses 1\n";
 }

@@ -110,7 +110,6 @@ void SimulatedHost::Run(const std::shared_ptr<const kube::Pod>& pod, const LoadM
                                                          .load = PodLoad(*pod, models, seed_),
                                                          .qos = kube::PodQosOf(*pod),
                                                          .dir = machine_.PodDir(*pod),
-                                                         .quota = 0,
                                                          .counters = {},
                                                          .containers = {}});
   for (const kube::Container& container : pod->spec.containers) {
@@ -200,16 +199,6 @@ double SimulatedHost::BestEffortCores() const {
   return cpus.ok() && !cpus->empty() ? std::min(quota, static_cast<double>(cpus->size())) : quota;
 }
 
-void SimulatedHost::FollowLimits() {
-  if (limits_of_ == machine_.cgroup().changes()) return;
-  limits_of_ = machine_.cgroup().changes();
-  best_effort_cores_ = BestEffortCores();
-  for (auto& [uid, pod] : pods_) {
-    pod->quota = QuotaOf(pod->dir);
-    for (RunningContainer& container : pod->containers) container.quota = QuotaOf(container.dir);
-  }
-}
-
 // Quotas of the pod and of its containers, which share what it wants.
 void SimulatedHost::Limit(RunningPod& pod, Duration span) {
   const double wanted = pod.cores;
@@ -221,11 +210,13 @@ void SimulatedHost::Limit(RunningPod& pod, Duration span) {
   double granted = pod.containers.empty() ? wanted : 0;
   for (RunningContainer& container : pod.containers) {
     const double demand = wanted * container.share;
-    count(container.counters, demand, container.quota);
-    granted += std::min(demand, container.quota);
+    const double quota = QuotaOf(container.dir);
+    count(container.counters, demand, quota);
+    granted += std::min(demand, quota);
   }
-  count(pod.counters, granted, pod.quota);
-  pod.cores = std::min(granted, pod.quota);
+  const double quota = QuotaOf(pod.dir);
+  count(pod.counters, granted, quota);
+  pod.cores = std::min(granted, quota);
 }
 
 // The cgroup of guaranteed pods is the one above the others.
@@ -243,7 +234,6 @@ void SimulatedHost::NoteSuppression(double wanted, double left) {
 
 void SimulatedHost::Step(WallTime time, Duration span) {
   const auto cpus = static_cast<double>(machine_.processors().size());
-  FollowLimits();
   const Usage system = SystemUsage({cpus, static_cast<double>(machine_.memory())}, seed_, time);
   double best_effort = 0;
   double others = 0;
@@ -262,7 +252,7 @@ void SimulatedHost::Step(WallTime time, Duration span) {
   total_.memory = std::min(total_.memory, machine_.memory());
   // Services come first, best-effort pods share what they may have of the rest.
   const double for_others = std::min(others, std::max(cpus - system.cpu, 0.0));
-  const double left = best_effort_cores_;
+  const double left = BestEffortCores();
   NoteSuppression(best_effort, left);
   const double for_best_effort =
       std::min({best_effort, left, std::max(cpus - system.cpu - for_others, 0.0)});

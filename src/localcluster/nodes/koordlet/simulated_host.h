@@ -55,7 +55,6 @@ class SimulatedHost {
   struct RunningContainer {
     koordlet::CgroupDir dir;
     double share = 1;  // of its pod
-    double quota = 0;  // in cores
     Counters counters;
   };
   struct RunningPod {
@@ -63,7 +62,6 @@ class SimulatedHost {
     PodLoad load;
     kube::PodQos qos;
     koordlet::CgroupDir dir;
-    double quota = 0;
     Counters counters;
     std::vector<RunningContainer> containers;
     double cores = 0;  // in the step that is worked out
@@ -78,8 +76,6 @@ class SimulatedHost {
   template <class Visit>
   void ForTiersOf(kube::PodQos qos, const Visit& visit);
   void Limit(RunningPod& pod, Duration span);
-  // What cgroups allow, read again only where one of them has changed.
-  void FollowLimits();
   double BestEffortCores() const;
   double QuotaOf(const koordlet::CgroupDir& dir) const;
   std::string StatText();
@@ -91,8 +87,6 @@ class SimulatedHost {
   std::map<std::string, std::unique_ptr<RunningPod>, std::less<>> pods_;  // by UID
   std::map<kube::PodQos, Counters> tiers_;
   Counters total_;
-  uint64_t limits_of_ = UINT64_MAX;  // the cgroups' changes when limits were read
-  double best_effort_cores_ = 0;
   bool suppressed_ = false;
   int64_t suppressions_ = 0;
   WallTime until_;  // up to which all is worked out
