@@ -35,6 +35,9 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
   plugins:
     preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}]}}
     filter: {{enabled: [{{name: LoadAwareScheduling}}, {{name: Reservation}}]}}
+    postFilter:
+      disabled: [{{name: "*"}}]
+      enabled: [{{name: Reservation}}, {{name: DefaultPreemption}}]
     preScore: {{enabled: [{{name: Reservation}}]}}
     score:
       enabled: [{{name: LoadAwareScheduling, weight: 1}}, {{name: Reservation, weight: 5000}}]
