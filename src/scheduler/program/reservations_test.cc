@@ -407,6 +407,31 @@ TEST_F(ReservationsTest, GoneWhileThePodIsBeingBound) {
   EXPECT_EQ(RequestedCpu("n"), 2);
 }
 
+TEST_F(ReservationsTest, APodThatMustUseOneIsToldWhyItDoesNot) {
+  AddNode("n", 4);
+  ShowAvailable("r", 2, "n", ", allocatePolicy: Restricted");
+  AddPod("p", 3,
+         "labels: {app: web}, annotations: {scheduling.koordinator.sh/reservation-affinity: '{}'}");
+  ASSERT_EQ(events_.size(), 2u);
+  EXPECT_EQ(events_[0],
+            "p FailedScheduling-Reservation: 0/1 reservations are available: 1 Reservation(s) "
+            "Insufficient cpu.");
+  EXPECT_THAT(
+      events_[1],
+      HasSubstr("p FailedScheduling: 0/1 nodes are available: 1 Reservation(s) Insufficient "
+                "cpu. 1 Reservation(s) matched owner total, preemption: "));
+}
+
+TEST_F(ReservationsTest, APodThatMustUseOneHearsIfThereIsNone) {
+  AddNode("n", 4);
+  AddPod("p", 3,
+         "labels: {app: web}, annotations: {scheduling.koordinator.sh/reservation-affinity: '{}'}");
+  ASSERT_FALSE(events_.empty());
+  EXPECT_THAT(events_.back(),
+              HasSubstr("0/1 nodes are available: node(s) no reservations match reservation "
+                        "affinity. 0 Reservation(s) matched owner total"));
+}
+
 // A pod that others have rejected hears of a reservation for it: nobody else would tell it.
 TEST_F(ReservationsTest, WaitingPodsWakeWhenThereIsAReservationForThem) {
   AddNode("n", 4);

@@ -82,8 +82,14 @@ std::vector<std::string> ReservationTally::Lines(bool has_affinity) const {
   add(affinity_unmatched_, "didn't match affinity rules");
   add(unschedulable_, "is unschedulable");
   add(not_exact_, "is not exact matched");
-  for (const auto& [taint, count] : by_taint_) add(count, "had untolerated taint " + taint);
-  for (const auto& [reason, count] : by_node_reason_) add(count, "for node reason that " + reason);
+  // Whose order nobody has laid down: by their text.
+  const auto add_sorted = [&](const std::map<std::string, size_t>& counts, std::string_view what) {
+    const size_t first = lines.size();
+    for (const auto& [why, count] : counts) add(count, fmt::format("{} {}", what, why));
+    std::sort(lines.begin() + static_cast<ptrdiff_t>(first), lines.end());
+  };
+  add_sorted(by_taint_, "had untolerated taint");
+  add_sorted(by_node_reason_, "for node reason that");
   lines.push_back(fmt::format("{} Reservation(s) matched owner total", owned_));
   return lines;
 }
