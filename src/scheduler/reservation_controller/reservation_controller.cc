@@ -209,6 +209,7 @@ void ReservationController::WarnIfInvalid(const api::Reservation& reservation) {
   kube::Plan plan;
   plan.Warn(api::kReservations, reservation.metadata, "InvalidReservation",
             fmt::format("nobody can use it: {}", *why));
+  plan.notes.front().action = "Matching";  // without one the API server refuses it
   recorder_->Record(plan.notes.front());
 }
 

@@ -16,6 +16,7 @@ using testing::IsEmpty;
 class Recorder final : public kube::EventRecorder {
  public:
   void Record(const Note& note) override {
+    EXPECT_NE(note.action, "") << "the API server would refuse it";
     notes.push_back(fmt::format("{} {}: {}", note.regarding.name, note.reason, note.message));
   }
   std::vector<std::string> notes;

@@ -45,11 +45,11 @@ void ShowOwners(const std::vector<std::shared_ptr<const kube::Pod>>& owners,
 
 void ShowWhyInvalid(const api::Reservation& reservation, api::ReservationStatus& status,
                     WallTime now) {
-  const std::optional<std::string> why = WhyInvalid(reservation);
-  if (!why) return;
+  const Status valid = api::Validate(reservation.spec);
+  if (valid.ok()) return;
   const auto* said = kube::FindCondition(status.conditions, api::kReservationConditionScheduled);
-  const bool is_said = said != nullptr && said->message.find(*why) != std::string::npos;
-  if (!is_said) model::SetUnschedulable(status, *why, now);
+  if (said != nullptr && said->message == Message(valid)) return;
+  model::SetUnschedulable(status, std::string(Message(valid)), now);
 }
 
 // What the status becomes.

@@ -166,10 +166,6 @@ TEST(ReservationDecision, SaysWhyNobodyCanUseIt) {
               testing::HasSubstr("the reservation misses the template spec"));
   EXPECT_THAT(said("{owners: [{}], template: {spec: {}}}", "[]"),
               testing::HasSubstr("the reservation misses the expiration spec"));
-  EXPECT_THAT(said("{owners: [{labelSelector: {matchExpressions: [{key: a, operator: Like}]}}], "
-                   "template: {spec: {}}, ttl: 1h}",
-                   "[]"),
-              testing::HasSubstr("owners[0].labelSelector"));
   EXPECT_EQ(said("{resources: {requests: {cpu: 1}}, ttl: 1h}", "[]"), "")
       << "the short form needs no owners (decision 7)";
 }
