@@ -118,6 +118,8 @@ inline constexpr std::string_view kAnnotationReservationResizeAllocatable =
 inline constexpr std::string_view kAnnotationReservePod = "scheduling.koordinator.sh/reserve-pod";
 inline constexpr std::string_view kAnnotationReservationName =
     "scheduling.koordinator.sh/reservation-name";
+inline constexpr std::string_view kAnnotationReservePolicy =
+    "scheduling.koordinator.sh/reserve-policy";
 inline constexpr std::string_view kAnnotationReservationNode =
     "scheduling.koordinator.sh/reservation-node";
 inline constexpr std::string_view kAnnotationIsPreAllocation =

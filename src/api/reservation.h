@@ -52,7 +52,7 @@ struct ReservationSpec {
   std::optional<kube::ResourceRequirements> resources;
   std::vector<ReservationOwner> owners;  // any of them
   std::optional<Duration> ttl;           // from creation on; 0: for ever
-  std::optional<WallTime> expires;       // wins over ttl
+  std::optional<WallTime> expires;       // or ttl, whichever ends first
   bool pre_allocation = false;
   std::optional<bool> allocate_once;  // true when absent
   std::string allocate_policy;        // Aligned (also when empty), Restricted

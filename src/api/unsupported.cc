@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view kGangs = "pods are placed one by one, not as a gang";
 constexpr std::string_view kQuotas = "pods are not charged to elastic quotas";
-constexpr std::string_view kReservations = "resources are not reserved";
 constexpr std::string_view kCpus = "CPUs are not bound and NUMA nodes not aligned";
 constexpr std::string_view kDevices = "devices are not allocated, their amounts only counted";
 constexpr std::string_view kMigration = "pods are not migrated";
@@ -27,15 +26,10 @@ constexpr std::array kLabels{
     Key{kLabelPodGroupName, kGangs},
     Key{kLabelPodGroupMinAvailable, kGangs},
     Key{kLabelQuotaName, kQuotas},
-    Key{kLabelReservation, kReservations},
-    Key{kLabelOperatingMode, kReservations},
-    Key{kLabelPreAllocatable, kReservations},
 };
 
 constexpr std::array kAnnotations{
     Key{kAnnotationGangName, kGangs},
-    Key{kAnnotationReservationAffinity, kReservations},
-    Key{kAnnotationReservationOwners, kReservations},
     Key{kAnnotationResourceSpec, kCpus},
     Key{kAnnotationNumaTopologySpec, kCpus},
     Key{kAnnotationDeviceAllocateHint, kDevices},
@@ -92,7 +86,6 @@ std::optional<std::string> UnsupportedKind(std::string_view group, std::string_v
       Kind{"scheduling.sigs.k8s.io", "PodGroup", kGangs},
       Kind{"scheduling.sigs.k8s.io", "ElasticQuota", kQuotas},
       Kind{"quota.koordinator.sh", "ElasticQuotaProfile", kQuotas},
-      Kind{"scheduling.koordinator.sh", "Reservation", kReservations},
       Kind{"scheduling.koordinator.sh", "PodMigrationJob", kMigration},
       Kind{"scheduling.koordinator.sh", "ClusterNetworkTopology", kGangs},
       Kind{"descheduler", "DeschedulerConfiguration", kMigration},

@@ -557,7 +557,7 @@ TEST_F(ValidateTest, PluginsOfSchedulers) {
       "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
       "profiles:\n- schedulerName: koord-scheduler\n  pluginConfig:\n"
       "  - name: LoadAwareSchedulin\n    args: {}\n  - name: Coscheduling\n    args: {}\n"
-      "  plugins:\n    multiPoint:\n      enabled:\n      - name: Reservation\n"
+      "  plugins:\n    multiPoint:\n      enabled:\n      - name: DeviceShare\n"
       "      - name: LoadAwareSched\n      disabled:\n      - name: NodePort\n";
   EXPECT_THAT(
       Lines(kConfig),
@@ -566,7 +566,7 @@ TEST_F(ValidateTest, PluginsOfSchedulers) {
                   HasSubstr("f:8: warning: profiles[0].pluginConfig[1].name: plugin Coscheduling "
                             "has no effect in this version"),
                   HasSubstr("f:13: warning: profiles[0].plugins.multiPoint.enabled[0].name: plugin "
-                            "Reservation has no effect in this version"),
+                            "DeviceShare has no effect in this version"),
                   HasSubstr("f:14: error: profiles[0].plugins.multiPoint.enabled[1].name: plugin "
                             "\"LoadAwareSched\" does not exist"),
                   HasSubstr("f:16: error: profiles[0].plugins.multiPoint.disabled[0].name: there "

@@ -1,13 +1,12 @@
 #include "scheduler/binding/reservation_writer.h"
 
-#include <algorithm>
-
 #include "api/keys.h"
 #include "api/reservation.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "kube/api_error.h"
 #include "kube/codec.h"
+#include "model/reservation/reservation_status.h"
 
 namespace koord::scheduler {
 namespace {
@@ -27,26 +26,6 @@ struct ReservationWriter::Showing {
   std::string message;
   int attempts = 0;
 };
-
-std::vector<api::ProbedCondition> WithFailure(std::vector<api::ProbedCondition> conditions,
-                                              const std::string& message, WallTime now) {
-  const auto known = std::ranges::find(conditions, api::kReservationConditionScheduled,
-                                       &api::ProbedCondition::type);
-  if (known == conditions.end()) {
-    conditions.push_back({.type = std::string(api::kReservationConditionScheduled),
-                          .status = "False",
-                          .reason = std::string(api::kReservationReasonUnschedulable),
-                          .message = message,
-                          .last_probe_time = now,
-                          .last_transition_time = now});
-    return conditions;
-  }
-  known->last_probe_time = now;
-  if (known->status == "True") return conditions;
-  known->reason = api::kReservationReasonUnschedulable;
-  known->message = message;
-  return conditions;
-}
 
 kube::ObjectReference ReservationWriter::ReferenceTo(const kube::Pod& pod) const {
   return {.kind = api::kReservations.kind,
@@ -88,8 +67,7 @@ void ReservationWriter::Write(const std::shared_ptr<Showing>& showing,
   StatusOr<api::Reservation> now = kube::Decode<api::Reservation>(reservation);
   if (!now.ok()) return;                          // its watch has told
   if (now->metadata.uid != showing->uid) return;  // another of the same name
-  now->status.conditions = WithFailure(std::move(now->status.conditions), showing->message,
-                                       client_.loop().clock().Now());
+  model::SetUnschedulable(now->status, showing->message, client_.loop().clock().Now());
   const kube::Json shown = kube::Encode(*now);
   const kube::Json patch = {
       {"metadata", {{"uid", showing->uid}, {"resourceVersion", now->metadata.resource_version}}},

@@ -1,9 +1,7 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "api/condition.h"
 #include "base/scope.h"
 #include "scheduler/binding/object_writer.h"
 
@@ -33,10 +31,5 @@ class ReservationWriter final : public ObjectWriter {
   kube::Client& client_;
   Scope scope_;
 };
-
-// The conditions of a reservation with this failure: one that was scheduled before stays so, and is
-// only looked at again.
-std::vector<api::ProbedCondition> WithFailure(std::vector<api::ProbedCondition> conditions,
-                                              const std::string& message, WallTime now);
 
 }  // namespace koord::scheduler

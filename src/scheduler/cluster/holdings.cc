@@ -139,19 +139,16 @@ std::unique_ptr<Holdings> HoldingsOf(const kube::Pod& pod, ResourceNames& resour
   const auto says = [&](std::string_view key) {
     return kube::FindValue(pod.metadata.annotations, key) != nullptr;
   };
-  const bool is_reservation = IsReservePod(pod);
-  if (!is_reservation && std::ranges::none_of(kHoldingKeys, says)) return nullptr;
+  const bool reserves = Reserves(pod);
+  if (!reserves && std::ranges::none_of(kHoldingKeys, says)) return nullptr;
   auto held = std::make_unique<Holdings>();
   const auto read = [&](std::string_view key, const Status& status) {
     if (!status.ok()) problems.push_back(fmt::format("{}: {}", key, Message(status)));
   };
   read(api::kAnnotationResourceStatus, ReadCpus(pod, resources, *held));
   read(api::kAnnotationDeviceAllocated, ReadDevices(pod, resources, *held));
-  if (is_reservation) {
-    held->reserves = ReservedBy(pod);
-  } else {
-    read(api::kAnnotationReservationAllocated, ReadReservation(pod, *held));
-  }
+  if (reserves) held->reserves = ReservedBy(pod);
+  if (!IsReservePod(pod)) read(api::kAnnotationReservationAllocated, ReadReservation(pod, *held));
   Normalize(*held);
   return held->empty() ? nullptr : std::move(held);
 }
@@ -169,10 +166,14 @@ bool IsReservePod(const kube::Pod& pod) {
          kube::ValueOf(pod.metadata.annotations, api::kAnnotationReservePod) == "true";
 }
 
-Holdings::Reservation ReservedBy(const kube::Pod& reserve_pod) {
-  return {
-      std::string(kube::ValueOf(reserve_pod.metadata.annotations, api::kAnnotationReservationName)),
-      reserve_pod.metadata.uid};
+bool Reserves(const kube::Pod& pod) {
+  return IsReservePod(pod) || api::IsInReservationMode(pod.metadata.labels);
+}
+
+Holdings::Reservation ReservedBy(const kube::Pod& pod) {
+  const kube::ObjectMeta& meta = pod.metadata;
+  if (!IsReservePod(pod)) return {meta.name, meta.uid};
+  return {std::string(kube::ValueOf(meta.annotations, api::kAnnotationReservationName)), meta.uid};
 }
 
 std::string ToString(const Holdings& holdings, const ResourceNames& resources) {

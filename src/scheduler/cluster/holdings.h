@@ -43,7 +43,8 @@ struct Holdings {
   std::vector<Zone> zones;
   std::vector<Device> devices;
   std::optional<Reservation> draws_from;
-  // The pod is no pod but stands for this reservation, and holds what that reserves.
+  // The pod is no pod but stands for this reservation, and holds what that reserves; or it is one
+  // that acts as a reservation, and this is its own name.
   std::optional<Reservation> reserves;
   ResourceHold names;  // of the amounts
 
@@ -67,7 +68,9 @@ bool SayTheSame(const kube::Pod& a, const kube::Pod& b);
 // Whether a pod stands for a reservation: it has the uid of that as its name, which no pod has that
 // the API server knows, whatever its annotations say.
 bool IsReservePod(const kube::Pod& pod);
-Holdings::Reservation ReservedBy(const kube::Pod& reserve_pod);
+// Whether a pod holds room for others: one that stands for a reservation, or that acts as one.
+bool Reserves(const kube::Pod& pod);
+Holdings::Reservation ReservedBy(const kube::Pod& reserving);
 
 // "cpus 0-3, numa 0: cpu=4000, gpu 1: koordinator.sh/gpu-core=50, draws from r(uid)"
 std::string ToString(const Holdings& holdings, const ResourceNames& resources);

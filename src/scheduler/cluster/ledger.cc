@@ -128,7 +128,7 @@ StatusOr<const PodInfo*> Ledger::Assume(std::shared_ptr<const kube::Pod> pod, Sh
     return FailedPrecondition("pod {}({}) is in the cache, so can't be assumed",
                               KeyOf(pod->metadata).ToString(), pod->metadata.uid);
   }
-  if (IsReservePod(*pod)) {
+  if (Reserves(*pod)) {
     if (held == nullptr) held = std::make_unique<Holdings>();
     held->reserves = ReservedBy(*pod);
   }

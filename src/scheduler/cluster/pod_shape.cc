@@ -8,6 +8,7 @@
 
 #include "api/output_keys.h"
 #include "kube/objects/pod_resources.h"
+#include "scheduler/cluster/holdings.h"
 
 namespace koord::scheduler {
 namespace {
@@ -24,9 +25,12 @@ bool HasEphemeralClaim(const kube::Pod& pod) {
 }
 
 // Keys of Koordinator's own with which pods ask for something, and which its plugins read. Others
-// (checksums, times, what a pod was given) differ between pods that are otherwise alike.
+// (checksums, times, what a pod was given, which reservation it stands for, who uses it) differ
+// between pods that are otherwise alike.
 bool IsOurs(const std::pair<const std::string, std::string>& annotation) {
   return annotation.first.find("koordinator.sh/") != std::string::npos &&
+         annotation.first != api::kAnnotationReservationName &&
+         annotation.first != api::kAnnotationReservationCurrentOwner &&
          !api::IsOutputAnnotation(annotation.first);
 }
 
@@ -49,11 +53,8 @@ bool IsOfDaemonSet(const kube::Pod& pod) {
   });
 }
 
-bool SameOwner(const kube::Pod& a, const kube::Pod& b) {
-  const kube::OwnerReference* x = ControllerOf(a.metadata);
-  const kube::OwnerReference* y = ControllerOf(b.metadata);
-  if (x == nullptr || y == nullptr) return x == y;
-  return x->kind == y->kind && x->name == y->name && x->api_version == y->api_version;
+bool SameOwners(const kube::Pod& a, const kube::Pod& b) {
+  return a.metadata.owner_references == b.metadata.owner_references;
 }
 
 bool SameContainers(const std::vector<kube::Container>& a, const std::vector<kube::Container>& b) {
@@ -202,8 +203,7 @@ bool SameShape(const kube::Pod& a, const kube::Pod& b) {
          x.preemption_policy == y.preemption_policy &&
          x.topology_spread_constraints == y.topology_spread_constraints &&
          x.resource_claims == y.resource_claims && x.resources == y.resources &&
-         SameVolumes(a, b) && SameOwner(a, b) && IsOfDaemonSet(a) == IsOfDaemonSet(b) &&
-         a.status.qos_class == b.status.qos_class &&
+         SameVolumes(a, b) && SameOwners(a, b) && a.status.qos_class == b.status.qos_class &&
          SameWhere(IsOurs, a.metadata.annotations, b.metadata.annotations);
 }
 
@@ -261,14 +261,36 @@ ShapeTable::ShapeTable(ResourceNames& resources)
 
 size_t ShapeTable::size() const { return index_->shapes; }
 
+void ShapeTable::Forget(std::string_view name_or_uid) {
+  const auto found = named_.find(name_or_uid);
+  if (found != named_.end() && --found->second == 0) named_.erase(found);
+}
+
+bool ShapeTable::IsNamed(const kube::Pod& pod) const {
+  if (!named_.empty() &&
+      (named_.contains(pod.metadata.name) || named_.contains(pod.metadata.uid))) {
+    return true;
+  }
+  return IsReservePod(pod) &&
+         kube::FindValue(pod.metadata.annotations, api::kAnnotationIsPreAllocation) != nullptr;
+}
+
 ShapePtr ShapeTable::Of(const std::shared_ptr<const kube::Pod>& pod) {
-  const uint64_t hash = ShapeHash(*pod);
+  const bool named = IsNamed(*pod);
+  uint64_t hash = ShapeHash(*pod);
+  if (named) hash = absl::HashOf(hash, pod->metadata.uid);
+  const auto is_same = [&](const PodShape& shape) {
+    if (shape.named != named) return false;
+    if (named && shape.sample->metadata.uid != pod->metadata.uid) return false;
+    return SameShape(*shape.sample, *pod);
+  };
   Index::Bucket& bucket = index_->buckets[hash];
   for (const auto& each : bucket) {
-    if (ShapePtr shape = each.lock(); shape && SameShape(*shape->sample, *pod)) return shape;
+    if (ShapePtr shape = each.lock(); shape && is_same(*shape)) return shape;
   }
   auto made = std::make_unique<PodShape>(Describe(pod, resources_));
   made->id = next_id_++;
+  made->named = named;
   ShapePtr shape(made.release(), Destroy{index_, hash});
   bucket.push_back(shape);
   ++index_->shapes;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/priority.h"
+#include "base/string_map.h"
 #include "kube/objects/pod.h"
 #include "scheduler/cluster/resource_names.h"
 
@@ -28,11 +29,12 @@ std::vector<HostPort> HostPortsOf(const kube::PodSpec& pod);
 // workload share a shape, and with it whatever was computed for one of them.
 //
 // Of the sample only what is part of the shape may be read: namespace, labels, annotations of
-// Koordinator's domains but for those that say what a pod was given (api/output_keys.h), the
-// controlling owner, and the spec without its node name, scheduling gates and volumes that do not
-// bind a pod to nodes. Not its name, uid, or status (but the QoS class).
+// Koordinator's domains but for those that say what a pod was given (api/output_keys.h), its
+// owners, and the spec without its node name, scheduling gates and volumes that do not bind a pod
+// to nodes. Not its status (but the QoS class), and its name and uid only if the shape is named.
 struct PodShape {
-  uint32_t id = 0;  // of this run only; never reused
+  uint32_t id = 0;     // of this run only; never reused
+  bool named = false;  // of one pod alone, since somebody asks for that by name or uid
   std::shared_ptr<const kube::Pod> sample;
 
   ResourceHold names;           // of what it asks for
@@ -63,16 +65,26 @@ class ShapeTable {
   ShapePtr Of(const std::shared_ptr<const kube::Pod>& pod);
   size_t size() const;
 
+  // From now on pods with this name, in any namespace, or this uid have shapes of their own: a
+  // reservation may be for one pod of a workload alone. Counted: as often as it is named it must be
+  // forgotten. Pods that have a shape already get another one when they are asked about next.
+  void Name(std::string_view name_or_uid) { ++named_[std::string(name_or_uid)]; }
+  void Forget(std::string_view name_or_uid);
+  // Also the stand-ins of reservations that are placed over running pods: each is for others.
+  bool IsNamed(const kube::Pod& pod) const;
+
  private:
   struct Index;
   struct Destroy;
 
   ResourceNames& resources_;
+  StringMap<size_t> named_;
   std::shared_ptr<Index> index_;  // shared with the shapes, which may outlive the table
   uint32_t next_id_ = 1;
 };
 
-// Whether two pods have the same shape, and a number that is equal if they have.
+// Whether two pods that nobody has named have the same shape, and a number that is equal if they
+// have.
 bool SameShape(const kube::Pod& a, const kube::Pod& b);
 uint64_t ShapeHash(const kube::Pod& pod);
 

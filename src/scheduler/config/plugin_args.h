@@ -9,6 +9,7 @@
 #include "scheduler/config/candidate_args.h"
 #include "scheduler/config/load_aware_args.h"
 #include "scheduler/config/node_resources_args.h"
+#include "scheduler/config/reservation_args.h"
 #include "scheduler/config/volume_args.h"
 
 namespace koord::scheduler {
@@ -28,6 +29,7 @@ using PluginArgs = std::variant<kube::Json,                           //
                                 NodeResourcesFitArgs,                 //
                                 NodeResourcesFitPlusArgs,             //
                                 PodTopologySpreadArgs,                //
+                                ReservationArgs,                      //
                                 ScarceResourceAvoidanceArgs,          //
                                 SchedulingHintArgs,                   //
                                 VolumeBindingArgs>;

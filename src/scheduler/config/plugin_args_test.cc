@@ -69,13 +69,13 @@ TEST(PluginArgsTest, EveryTypeReadsBackWhatItWrites) {
   for (const char* plugin :
        {"DefaultPreemption", "DynamicResources", "InterPodAffinity", "LoadAwareScheduling",
         "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit",
-        "NodeResourcesFitPlus", "PodTopologySpread", "ScarceResourceAvoidance", "SchedulingHint",
-        "VolumeBinding"}) {
+        "NodeResourcesFitPlus", "PodTopologySpread", "Reservation", "ScarceResourceAvoidance",
+        "SchedulingHint", "VolumeBinding"}) {
     const std::optional<PluginArgs> args = DefaultArgsOf(plugin);
     ASSERT_TRUE(args.has_value()) << plugin;
     EXPECT_EQ(ErrorsOf(plugin, kube::Serialize(kube::Encode(*args))), "") << plugin;
   }
-  EXPECT_FALSE(DefaultArgsOf("Reservation").has_value());
+  EXPECT_FALSE(DefaultArgsOf("Coscheduling").has_value());
 }
 
 TEST(PluginArgsTest, NodeAffinity) {
@@ -116,6 +116,58 @@ TEST(PluginArgsTest, NodeAffinity) {
                "addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[1].preference."
                "matchExpressions[0].values: must have at least one value with the operator NotIn";
       }());
+}
+
+TEST(PluginArgsTest, Reservation) {
+  const auto defaults = Read<ReservationArgs>("{gcDurationSeconds: 0, gcIntervalSeconds: 0}");
+  EXPECT_FALSE(defaults.enable_preemption);
+  EXPECT_EQ(defaults.min_candidate_nodes_percentage, 10);
+  EXPECT_EQ(defaults.min_candidate_nodes_absolute, 100);
+  EXPECT_EQ(defaults.controller_workers, 1);
+  EXPECT_EQ(defaults.gc_duration(), 24h);
+  EXPECT_EQ(defaults.gc_interval(), 1min);
+  EXPECT_EQ(defaults.resync_interval(), 1min);
+  EXPECT_FALSE(defaults.disable_garbage_collection);
+  EXPECT_EQ(defaults.pre_allocation_config, std::nullopt);
+
+  const auto modes = Read<ReservationArgs>("{preAllocationConfig: {enableClusterMode: true}}");
+  EXPECT_EQ(modes.pre_allocation_config->cluster_label_key,
+            "pod.koordinator.sh/is-pre-allocatable");
+  EXPECT_EQ(modes.pre_allocation_config->cluster_priority_annotation_key,
+            "pod.koordinator.sh/pre-allocatable-priority");
+
+  EXPECT_EQ(ErrorsOf("Reservation",
+                     "{minCandidateNodesPercentage: 101, minCandidateNodesAbsolute: -1, "
+                     "controllerWorkers: 0, gcDurationSeconds: -1, gcIntervalSeconds: -2, "
+                     "resyncIntervalSeconds: 9000000000000000}"),
+            "minCandidateNodesPercentage: 101: must be in the range [0, 100]\n"
+            "minCandidateNodesAbsolute: -1: must be non-negative\n"
+            "controllerWorkers: 0 is too small: must be at least 1\n"
+            "gcDurationSeconds: -1: must be non-negative\n"
+            "gcIntervalSeconds: -2: must be non-negative\n"
+            "resyncIntervalSeconds: 9000000000000000: must be at most 3153600000");
+  EXPECT_EQ(ErrorsOf("Reservation",
+                     "{ignoredResources: [example.com/gpu, cpu, kubernetes.io/batch-cpu], "
+                     "ignoredResourceGroups: [example.com, a/b, kubernetes.io, '']}"),
+            "ignoredResources[1]: \"cpu\": must be an extended resource name (e.g. "
+            "example.com/gpu); native resources cannot be ignored\n"
+            "ignoredResources[2]: \"kubernetes.io/batch-cpu\": must be an extended resource name "
+            "(e.g. example.com/gpu); native resources cannot be ignored\n"
+            "ignoredResourceGroups[1]: \"a/b\": resource group name can't contain '/'\n"
+            "ignoredResourceGroups[2]: \"kubernetes.io\": must be usable as an extended resource "
+            "prefix (a valid DNS subdomain and not the reserved \"kubernetes.io\" namespace)\n"
+            "ignoredResourceGroups[3]: \"\": must be usable as an extended resource prefix (a "
+            "valid DNS subdomain and not the reserved \"kubernetes.io\" namespace)");
+}
+
+TEST(PluginArgsTest, ReservationIgnoresResourcesByNameAndGroup) {
+  const auto args = Read<ReservationArgs>(
+      "{ignoredResources: [example.com/gpu], ignoredResourceGroups: [nvidia.com]}");
+  EXPECT_TRUE(args.Ignores("example.com/gpu"));
+  EXPECT_FALSE(args.Ignores("example.com/fpga"));
+  EXPECT_TRUE(args.Ignores("nvidia.com/gpu"));
+  EXPECT_FALSE(args.Ignores("nvidia.com"));
+  EXPECT_FALSE(args.Ignores("cpu"));
 }
 
 TEST(PluginArgsTest, NodeResourcesFit) {

@@ -229,7 +229,10 @@ constexpr FeatureGate kKubernetesGates[] = {
 };
 
 constexpr FeatureGate kGates[] = {
+    {"CleanExpiredReservationAllocated", kAlpha, false},
     {"DynamicSchedulerCheck", kAlpha, true},
+    {"OmitNodeLabelsForReservation", kAlpha, false},
+    {"SkipReservationFitsNode", kAlpha, false},
     {kPreemptionPolicyTransformer, kAlpha, false},
     {kPriorityTransformer, kAlpha, false},
     {kReplaceResourcesTransformer, kAlpha, false},
@@ -239,7 +242,6 @@ constexpr FeatureGate kGates[] = {
 // moves its line up.
 constexpr FeatureGate kIdleGates[] = {
     {"CSIStorageCapacity", kStable, true},
-    {"CleanExpiredReservationAllocated", kAlpha, false},
     {"CompatibleCSIStorageCapacity", kAlpha, false},
     {"CompatiblePodDisruptionBudget", kAlpha, false},
     {"CrossSchedulerNomination", kAlpha, false},
@@ -258,11 +260,9 @@ constexpr FeatureGate kIdleGates[] = {
     {"GenericEphemeralVolume", kStable, true},
     {"LazyReservationRestore", kAlpha, false},
     {"MultiQuotaTree", kAlpha, false},
-    {"OmitNodeLabelsForReservation", kAlpha, false},
     {"PodDisruptionBudget", kStable, true},
     {"ResizePod", kAlpha, false},
     {"SkipFilterWithNominatedPods", kAlpha, false},
-    {"SkipReservationFitsNode", kAlpha, false},
     {"SupportParentQuotaSubmitPod", kAlpha, false},
     {"SyncBarrier", kAlpha, false},
 };

@@ -33,7 +33,7 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchInto(kube::kCsiStorageCapacities, objects.csi_storage_capacities, EventKind::kVolumeChanged);
   WatchInto(kube::kVolumeAttachments, objects.volume_attachments, EventKind::kVolumeChanged);
   WatchNodeMetrics(objects.node_metrics);
-  WatchReservations(objects.reservations);
+  WatchReservations();
 }
 
 void ClusterFeed::Start() {
@@ -75,16 +75,13 @@ void ClusterFeed::WatchNodeMetrics(ObjectCache<api::NodeMetric>& cache) {
                                    }));
 }
 
-void ClusterFeed::WatchReservations(ObjectCache<api::Reservation>& cache) {
-  if (!cache.needed()) return;
-  using Ptr = std::shared_ptr<const api::Reservation>;
-  optional_.Watch<api::Reservation>(
-      api::kReservations, scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
-        Keep(cache, before, after);
-        scheduler_.OnEvent({.kind = EventKind::kReservationChanged,
-                            .reservation_before = before,
-                            .reservation_after = after});
-      }));
+void ClusterFeed::WatchReservations() {
+  if (!scheduler_.objects().reservations.needed()) return;
+  reservations_ = std::make_unique<ReservationFeed>(scheduler_);
+  optional_.Watch<api::Reservation>(api::kReservations,
+                                    scope_.Wrap([this](const auto& before, const auto& after) {
+                                      reservations_->OnReservation(before, after);
+                                    }));
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "kube/client/client.h"
 #include "kube/controller/informer_set.h"
 #include "scheduler/core/optional_kinds.h"
+#include "scheduler/core/reservation_feed.h"
 #include "scheduler/core/scheduler.h"
 
 namespace koord::scheduler {
@@ -42,7 +44,7 @@ class ClusterFeed {
   void WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
                  std::optional<EventKind> event = {});
   void WatchNodeMetrics(ObjectCache<api::NodeMetric>& cache);
-  void WatchReservations(ObjectCache<api::Reservation>& cache);
+  void WatchReservations();
   void WatchNodes();
   void WatchPods();
   void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);
@@ -52,6 +54,7 @@ class ClusterFeed {
   const Transforms transforms_;
   kube::InformerSet informers_;
   OptionalKinds optional_;
+  std::unique_ptr<ReservationFeed> reservations_;  // if somebody needs them
   kube::Informer<kube::Node>& node_informer_;
   kube::Informer<kube::Pod>& pod_informer_;
   // As they were passed on, by uid and by name: what a transform gives need not be the same again.

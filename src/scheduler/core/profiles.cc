@@ -44,7 +44,8 @@ StatusOr<QueueProfile> Profiles::Add(ProfileOptions profile) {
                               .recorder = &runtime->recorder(),
                               .pending = &parts_.pending,
                               .leader_parts = &parts_.leader_parts,
-                              .profile = profile.name};
+                              .profile = profile.name,
+                              .gates = parts_.gates};
   ASSIGN_OR_RETURN(PluginLineup made, profile.make(context));
   auto plugins = std::make_unique<PluginLineup>(std::move(made));
   auto pipeline = std::make_unique<Pipeline>(*plugins, parts_.ledger, parts_.nominations.rows(),

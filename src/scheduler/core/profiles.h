@@ -49,6 +49,7 @@ class Profiles {
     PendingPods& pending;
     LeaderParts& leader_parts;
     AttemptObserver& observer;
+    const FeatureGates* gates = nullptr;
   };
   struct BindingHooks {
     BindingCycle::StillWanted still_wanted;

@@ -51,6 +51,7 @@ class Scheduler {
     std::unique_ptr<Extenders> extenders = nullptr;
     // A pod that names a scheduler in its spec and is no longer ours is not bound.
     bool check_owner_before_binding = true;
+    const FeatureGates* gates = nullptr;  // for plugins; outlives the scheduler
   };
 
   static StatusOr<std::unique_ptr<Scheduler>> Make(EventLoop& loop, kube::Client& client,
@@ -64,6 +65,7 @@ class Scheduler {
   void OnPod(const PodPtr& before, const PodPtr& after);
   void OnNode(const NodePtr& before, const NodePtr& after);
   ClusterObjects& objects() { return objects_; }
+  const ClusterObjects& objects() const { return objects_; }
   // Something changed that may help pods that wait.
   void OnEvent(const ClusterEvent& event) { queue_->OnEvent(event); }
 

@@ -26,6 +26,7 @@ void FailureHandler::Handle(Runtime& runtime, const Attempt& attempt, FailedAtte
   const auto pod = parts_.pending.find(uid);
   if (pod == parts_.pending.end()) return;  // it is gone, or has a node
   const std::shared_ptr<const kube::Pod> current = *pod;
+  if (current->spec.scheduler_name != attempt.profile) return;  // it is another's by now
   if (failure.nominated_node) parts_.nominations.Nominate(current, *failure.nominated_node);
   if (!may_write_()) return;
   runtime.reporter().Failed(*current, {.rejected = failure.rejected,

@@ -14,6 +14,9 @@ FailedAttempt RejectedBy(const std::vector<uint32_t>& slots, const PluginLineup&
   for (const uint32_t slot : slots) {
     failure.rejected_by.push_back({std::string(plugins.NameOfSlot(slot))});
   }
+  for (const std::string& name : plugins.cures_others()) {
+    failure.rejected_by.push_back({.plugin = name, .only_listens = true});
+  }
   return failure;
 }
 

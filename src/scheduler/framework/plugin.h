@@ -99,6 +99,9 @@ class RequeuePlugin : public virtual Plugin {
   // always answer the same; kForced is never asked about.
   virtual bool Wants(EventKind) const { return true; }
   virtual bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) = 0;
+  // Whether its events may cure rejections by others too: it makes room that was not there before.
+  // Then it is asked about every pod that fits nowhere, though it has rejected none.
+  virtual bool cures_others() const { return false; }
 };
 
 // ---- Which nodes

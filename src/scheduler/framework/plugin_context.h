@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/event_loop.h"
+#include "base/feature_gates.h"
 #include "base/random.h"
 #include "kube/client/client.h"
 #include "kube/events/event_recorder.h"
@@ -72,7 +73,11 @@ struct PluginContext {
   // For those who write of their own accord: controllers.
   LeaderParts* leader_parts = nullptr;
   std::string profile;  // schedulerName
+  // The program's switches; null: all are as by default, that is off.
+  const FeatureGates* gates = nullptr;
 
+  // Of a gate that is off by default.
+  bool Enabled(std::string_view gate) const { return gates != nullptr && gates->Enabled(gate); }
   const NodeTable& nodes() const { return ledger.nodes(); }
 };
 

@@ -33,6 +33,15 @@ struct PluginLineup {
   std::vector<PreBindPlugin*> pre_bind;
   std::vector<BindPlugin*> bind;
   std::vector<PostBindPlugin*> post_bind;
+  // Names of those whose events may help pods that others have rejected.
+  std::vector<std::string> cures_others() const {
+    std::vector<std::string> names;
+    for (const auto& each : plugins) {
+      const auto* plugin = dynamic_cast<const RequeuePlugin*>(each.get());
+      if (plugin != nullptr && plugin->cures_others()) names.emplace_back(each->name());
+    }
+    return names;
+  }
   // Who stands behind a RowDiagnosis.
   std::string_view NameOfSlot(uint32_t slot) const {
     return slot == kExtenderSlot ? kExtenderName : plugins[slot]->name();

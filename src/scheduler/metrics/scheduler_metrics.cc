@@ -23,10 +23,6 @@ void AddMetricsOfPlugins(metrics::Registry& registry) {
                         metrics::DefaultBuckets());
   registry.AddGauge("scheduler_waiting_gang_group_number",
                     "The number of gang groups in waiting status.");
-  registry.AddGauges("scheduler_reservation_status_phase",
-                     "The current number of reservations in each status phase.", {"name", "phase"});
-  registry.AddGauges("scheduler_reservation_resource", "Resource metrics for a reservation.",
-                     {"type", "name", "resource", "unit"});
   registry.AddHistograms("scheduler_elastic_quota_process_latency",
                          "Latency of elastic quota processing, in seconds.", {"operation"},
                          metrics::DefaultBuckets());
@@ -46,7 +42,7 @@ void AddMetricsOfPlugins(metrics::Registry& registry) {
                        "Queries of the index of reservation selectors.", {"result"});
   registry.AddHistogram("scheduler_reservation_selector_index_candidates_count",
                         "Candidates that the index of reservation selectors gave.",
-                        ExponentialBuckets(1, 2, 12));
+                        ExponentialBuckets(1, 2, 16));
   registry.AddGauges("scheduler_secondary_device_not_well_planned",
                      "Nodes whose secondary devices are not well planned.", {"node_name"});
 }
@@ -128,7 +124,8 @@ SchedulerMetrics::SchedulerMetrics(metrics::Registry& registry, const Clock& clo
       feasible_nodes_(
           registry.AddHistogram("scheduler_pod_scheduling_feasible_nodes",
                                 "The number of nodes that were feasible for a pod that found one.",
-                                ExponentialBuckets(1, 2, 24))) {
+                                ExponentialBuckets(1, 2, 24))),
+      reservations_(registry) {
   AddMetricsOfPlugins(registry);
 }
 
@@ -152,6 +149,9 @@ void SchedulerMetrics::LookUp(const Scheduler& scheduler) {
   cache_size_.With({"assumed_pods"}).Set(static_cast<double>(ledger.assumed()));
   goroutines_.With({"binding"}).Set(static_cast<double>(scheduler.binding()));
   CountEvaluations(scheduler);
+  // Those of a leader: a standby does not keep their status true.
+  static const ObjectCache<api::Reservation> kNone;
+  reservations_.LookUp(scheduler.running() ? scheduler.objects().reservations : kNone);
 }
 
 // Every plugin of a profile has its say about every pod, whether it is asked about all rows again

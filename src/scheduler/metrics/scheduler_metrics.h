@@ -12,6 +12,7 @@
 #include "base/metrics/metrics.h"
 #include "scheduler/core/scheduler.h"
 #include "scheduler/cycle/attempt_observer.h"
+#include "scheduler/metrics/reservation_metrics.h"
 
 namespace koord::scheduler {
 
@@ -77,6 +78,7 @@ class SchedulerMetrics final : public AttemptObserver {
   metrics::Gauges& goroutines_;
   metrics::Histogram& evaluated_nodes_;
   metrics::Histogram& feasible_nodes_;
+  ReservationMetrics reservations_;
 
   std::vector<std::unique_ptr<OfProfile>> profiles_;
   OfProfile* last_ = nullptr;

@@ -50,7 +50,8 @@ Status SchedulerApp::MakeScheduler() {
       .observer = &observers_,
       .may_write = options_.may_write,
       .extenders = std::move(extenders),
-      .check_owner_before_binding = options_.gates.Enabled("DynamicSchedulerCheck")};
+      .check_owner_before_binding = options_.gates.Enabled("DynamicSchedulerCheck"),
+      .gates = &options_.gates};
   if (metrics_ != nullptr) {
     options.queue.on_incoming = [this](std::string_view pool, std::string_view event) {
       metrics_->OnIncoming(pool, event);

@@ -33,8 +33,9 @@ struct WaitGroup;
 // One plugin's word against one pod.
 struct Rejection {
   Rejector* by = nullptr;
-  bool pending = false;  // waits for somebody outside: no backoff once they act
-  uint32_t place = 0;    // in by->waiting, while the pod waits for an event
+  bool pending = false;       // waits for somebody outside: no backoff once they act
+  bool only_listens = false;  // it has said nothing, but may help
+  uint32_t place = 0;         // in by->waiting, while the pod waits for an event
 };
 
 // A plugin of one profile as the author of rejections.

@@ -285,7 +285,7 @@ void SchedulingQueue::Record(QueueEntry& entry, const AttemptFailure& failure) {
   }
   ++entry.unschedulable_count;
   entry.error_count = 0;
-  for (const auto& [plugin, pending] : failure.rejected_by) {
+  for (const auto& [plugin, pending, only_listens] : failure.rejected_by) {
     Rejector& by = index_.RejectorOf(*entry.profile, plugin);
     const auto known = std::find_if(entry.rejections.begin(), entry.rejections.end(),
                                     [&](const Rejection& other) { return other.by == &by; });
@@ -293,8 +293,8 @@ void SchedulingQueue::Record(QueueEntry& entry, const AttemptFailure& failure) {
       known->pending |= pending;
       continue;
     }
-    entry.rejections.push_back({.by = &by, .pending = pending});
-    ++by.recorded;
+    entry.rejections.push_back({.by = &by, .pending = pending, .only_listens = only_listens});
+    by.recorded += only_listens ? 0 : 1;
   }
 }
 
@@ -419,7 +419,9 @@ void SchedulingQueue::Stamp(QueueEntry& entry) {
 }
 
 void SchedulingQueue::ClearRejections(QueueEntry& entry) {
-  for (const Rejection& rejection : entry.rejections) --rejection.by->recorded;
+  for (const Rejection& rejection : entry.rejections) {
+    rejection.by->recorded -= rejection.only_listens ? 0 : 1;
+  }
   entry.rejections.clear();
 }
 
@@ -592,7 +594,7 @@ QueuePosition SchedulingQueue::DescribeEntry(const QueueEntry& entry) const {
                          .message = entry.message};
   if (entry.attempts > 0) position.first_attempt_at = entry.first_attempt_at;
   for (const Rejection& rejection : entry.rejections) {
-    position.rejected_by.push_back(rejection.by->name);
+    if (!rejection.only_listens) position.rejected_by.push_back(rejection.by->name);
   }
   switch (entry.pool) {
     case QueuePool::kActive:

@@ -43,6 +43,8 @@ struct AttemptFailure {
   struct RejectedBy {
     std::string plugin;
     bool pending = false;  // with the code Pending
+    // It has not rejected the pod, but what it waits for may help nevertheless.
+    bool only_listens = false;
   };
   std::vector<RejectedBy> rejected_by = {};  // none: an internal error
   std::string message = {};

@@ -168,7 +168,7 @@ class Model {
   }
   static void Judge(const ModelPod& pod, EventKind kind, bool& woken, bool& at_once) {
     woken |= kind == EventKind::kPodUpdated || kind == EventKind::kForced;
-    for (const auto& [plugin, pending] : pod.rejected_by) {
+    for (const auto& [plugin, pending, only_listens] : pod.rejected_by) {
       if (!Cures(plugin, kind)) continue;
       woken = true;
       at_once |= pending && kind != EventKind::kForced;

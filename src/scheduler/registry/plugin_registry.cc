@@ -23,6 +23,7 @@
 #include "scheduler/plugins/node_volume_limits/node_volume_limits.h"
 #include "scheduler/plugins/pod_topology_spread/pod_topology_spread.h"
 #include "scheduler/plugins/priority_sort/priority_sort.h"
+#include "scheduler/plugins/reservation/reservation.h"
 #include "scheduler/plugins/scarce_resource_avoidance/scarce_resource_avoidance.h"
 #include "scheduler/plugins/scheduling_gates/scheduling_gates.h"
 #include "scheduler/plugins/scheduling_hint/scheduling_hint.h"
@@ -104,6 +105,7 @@ const std::vector<Entry>& Entries() {
       Plain<NodeVolumeLimits>(),
       WithArgs<PodTopologySpread, PodTopologySpreadArgs>(),
       Plain<PrioritySort>(),
+      WithArgs<ReservationPlugin, ReservationArgs>(),
       WithArgs<ScarceResourceAvoidance, ScarceResourceAvoidanceArgs>(),
       Plain<SchedulingGates>(),
       WithArgs<SchedulingHint, SchedulingHintArgs>(),
