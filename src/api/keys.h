@@ -108,7 +108,7 @@ inline constexpr std::string_view kLabelOperatingMode = "scheduling.koordinator.
 // Pod in Reservation mode: who may use it.
 inline constexpr std::string_view kAnnotationReservationOwners =
     "scheduling.koordinator.sh/reservation-owners";
-// Pod in Reservation mode: who uses it.
+// Reservation that is used once, or pod in Reservation mode: who has used it up.
 inline constexpr std::string_view kAnnotationReservationCurrentOwner =
     "scheduling.koordinator.sh/reservation-current-owner";
 // Reservation: the allocatable it is to be resized to.

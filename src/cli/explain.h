@@ -12,6 +12,7 @@ namespace koord::cli {
 Command ExplainPodCommand(CLI::App& explain);
 Command ExplainNodeCommand(CLI::App& explain);
 Command ExplainProfileCommand(CLI::App& explain);
+Command ExplainReservationCommand(CLI::App& explain);
 
 // What they share.
 void AddOutputOption(CLI::App& app, std::string& output);

@@ -32,14 +32,16 @@ int FailAsking(const Status& status) {
 Command ExplainCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand(
       "explain",
-      "why a pod is where it is, a node lends what it lends, a profile does what it does");
+      "why a pod is where it is, a node lends what it lends, a profile does what it does, a "
+      "reservation serves whom it serves");
   app->footer(
       "  koord explain pod default/web-0                 why it is pending, or landed there\n"
       "  koord explain node node-1 --resource batch-cpu  the formula with its live numbers\n"
-      "  koord explain profile --pod job.yaml            what profiles would make of it");
+      "  koord explain profile --pod job.yaml            what profiles would make of it\n"
+      "  koord explain reservation web                   who may use it, who does, what is left");
   app->require_subcommand(1);
   const std::vector<Command> commands{ExplainPodCommand(*app), ExplainNodeCommand(*app),
-                                      ExplainProfileCommand(*app)};
+                                      ExplainProfileCommand(*app), ExplainReservationCommand(*app)};
   return {app, [commands] {
             for (const Command& command : commands) {
               if (command.app->parsed()) return command.run();

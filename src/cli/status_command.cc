@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/reservation.h"
 #include "api/resources.h"
 #include "base/strings.h"
 #include "cli/cli.h"
@@ -59,6 +60,10 @@ StatusOr<localcluster::Summary> Collect(Connection& connection, const StatusOpti
   RETURN_IF_ERROR(ForEach<kube::Pod>(connection, kube::kPods,
                                      options.all_namespaces ? "" : options.ns, {},
                                      [&](const kube::Pod& pod) { builder.AddPod(pod); }));
+  const Status reservations = ForEach<api::Reservation>(
+      connection, api::kReservations, "", {},
+      [&](const api::Reservation& reservation) { builder.AddReservation(reservation); });
+  if (!reservations.ok() && !kube::IsNotFound(reservations)) return reservations;
   const StatusOr<Json> metrics = connection.List(api::kNodeMetrics, "", {});
   if (kube::IsNotFound(metrics.status())) {
     builder.SetUnknownBecause("there is no kind NodeMetric; deploy/crds defines it");

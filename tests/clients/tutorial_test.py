@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""docs/tutorial.md stays true: its commands are run against the cluster that it describes.
+"""The tutorials in docs/ stay true: their commands are run against the cluster that they describe.
 
     tests/clients/tutorial_test.py build/bin/koord
 
@@ -24,8 +24,9 @@ sys.path.insert(0, str(FOLDER))
 from run import LocalCluster  # noqa: E402
 
 DEADLINE_S = 300
-# As `make up` runs it.
-ARGUMENTS = ("--demo", "--speed", "240")
+# Each with what `koord up` is told.
+TUTORIALS = {"tutorial.md": ("--demo", "--speed", "240"),  # as `make up` runs it
+             "reservations.md": ("--nodes", "3")}
 
 
 class Command:
@@ -87,7 +88,7 @@ class Shapes(unittest.TestCase):
 class Tutorial(unittest.TestCase):
     program = None
 
-    def run_until_shown(self, command, environment):
+    def run_until_shown(self, page, command, environment):
         end = time.monotonic() + DEADLINE_S
         while True:
             done = subprocess.run(["bash", "-c", command.text], cwd=ROOT, env=environment, text=True,
@@ -97,22 +98,28 @@ class Tutorial(unittest.TestCase):
             if done.returncode == 0 and lacks is None:
                 return
             if time.monotonic() > end:
-                self.fail(f"docs/tutorial.md:{command.line}: $ {command.text}\n"
+                self.fail(f"docs/{page}:{command.line}: $ {command.text}\n"
                           f"exit code {done.returncode}, no line like: {lacks}\n{done.stdout}")
             time.sleep(1)
 
-    def test_its_commands_do_what_it_says(self):
-        commands = commands_of((ROOT / "docs" / "tutorial.md").read_text())
+    def test_co_location(self):
+        self.follow("tutorial.md")
+
+    def test_reservations(self):
+        self.follow("reservations.md")
+
+    def follow(self, page):
+        commands = commands_of((ROOT / "docs" / page).read_text())
         self.assertGreater(len(commands), 5)
         with tempfile.TemporaryDirectory(prefix="koord-tutorial-") as directory, \
-                LocalCluster(self.program, pathlib.Path(directory), ARGUMENTS) as cluster:
+                LocalCluster(self.program, pathlib.Path(directory), TUTORIALS[page]) as cluster:
             kubectl = subprocess.check_output([ROOT / "scripts" / "kubectl.sh"], text=True).strip()
             programs = [str(pathlib.Path(self.program).parent), str(pathlib.Path(kubectl).parent)]
             environment = dict(os.environ, KUBECONFIG=str(cluster.kubeconfig),
                                PATH=":".join(programs + [os.environ["PATH"]]))
             for command in commands:
                 with self.subTest(command=command.text):
-                    self.run_until_shown(command, environment)
+                    self.run_until_shown(page, command, environment)
 
 
 if __name__ == "__main__":

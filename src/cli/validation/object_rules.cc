@@ -19,6 +19,7 @@
 #include "api/setting_rules.h"
 #include "api/unsupported.h"
 #include "base/cpu_set.h"
+#include "base/duration.h"
 #include "base/strings.h"
 #include "base/virtual_loop.h"
 #include "kube/names.h"
@@ -319,9 +320,11 @@ void CheckReservationObject(const Manifest& manifest, Findings& findings) {
     findings.Error(manifest, fmt::format("spec.owners[{}]", i),
                    "says nothing; needs one of object, controller, labelSelector");
   }
-  const bool lasts = kube::Find(manifest.value(), {"spec", "ttl"}) != nullptr;
-  if (lasts && kube::Find(manifest.value(), {"spec", "expires"}) != nullptr) {
-    findings.Warning(manifest, "spec.ttl", "does not count beside expires");
+  const auto ttl = ParseDuration(kube::FindString(manifest.value(), {"spec", "ttl"}));
+  if (ttl.ok() && *ttl == Duration::zero() &&
+      kube::Find(manifest.value(), {"spec", "expires"}) != nullptr) {
+    findings.Warning(manifest, "spec.expires",
+                     "does not count beside a ttl of 0, which is for ever");
   }
 }
 

@@ -115,6 +115,20 @@ void SummaryBuilder::AddToClass(const kube::Pod& pod, const kube::ResourceList& 
   pods.memory_open |= limits.memory == 0;
 }
 
+void SummaryBuilder::AddReservation(const api::Reservation& reservation) {
+  ReservationCounts& counts = summary_.reservations;
+  const std::string& phase = reservation.status.phase;
+  if (phase == api::kReservationAvailable) {
+    ++counts.available;
+  } else if (phase == api::kReservationSucceeded) {
+    ++counts.succeeded;
+  } else if (phase == api::kReservationFailed) {
+    ++counts.failed;
+  } else {
+    ++counts.pending;
+  }
+}
+
 void SummaryBuilder::AddNodeMetric(const kube::Json& node_metric) {
   const auto usage = UsageAt(node_metric, {"status", "nodeMetric", "nodeUsage", "resources"});
   if (!usage) return;
@@ -184,6 +198,11 @@ kube::Json ToJson(const Summary& summary) {
             {"succeeded", pods.succeeded},
             {"failed", pods.failed},
             {"terminating", pods.terminating}}},
+          {"reservations",
+           {{"pending", summary.reservations.pending},
+            {"available", summary.reservations.available},
+            {"succeeded", summary.reservations.succeeded},
+            {"failed", summary.reservations.failed}}},
           {"allocatable", ToJson(summary.allocatable)},
           {"requested", ToJson(summary.requested)},
           {"used", ToJson(summary.knows_usage() ? std::optional(summary.used) : std::nullopt)},

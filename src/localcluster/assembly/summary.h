@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/qos.h"
+#include "api/reservation.h"
 #include "kube/json.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
@@ -42,6 +43,11 @@ struct PodCounts {
   int total() const { return pending + running + succeeded + failed + terminating; }
 };
 
+struct ReservationCounts {
+  int pending = 0, available = 0, succeeded = 0, failed = 0;
+  int total() const { return pending + available + succeeded + failed; }
+};
+
 // The pods of one class that have a node and have not ended: what they live on, be it ordinary,
 // mid or batch resources.
 struct ClassSummary {
@@ -54,6 +60,7 @@ struct ClassSummary {
 struct Summary {
   std::vector<NodeSummary> nodes;  // by name
   PodCounts pods;
+  ReservationCounts reservations;
   Amounts allocatable, requested;  // of all nodes
   Amounts used;                    // of those whose usage is known
   Amounts batch, batch_requested;
@@ -74,6 +81,7 @@ class SummaryBuilder {
  public:
   void AddNode(const kube::Node& node);
   void AddPod(const kube::Pod& pod);
+  void AddReservation(const api::Reservation& reservation);
   void AddNodeMetric(const kube::Json& node_metric);
   void SetUnknownBecause(std::string why) { summary_.unknown_because = std::move(why); }
   void SetProtection(const Protection& protection) { summary_.protection = protection; }

@@ -108,6 +108,19 @@ TEST(Summary, SaysWhyNobodyCanReportUsage) {
               Contains("usage  unknown: there is no kind NodeMetric"));
 }
 
+TEST(Summary, CountsReservations) {
+  SummaryBuilder builder;
+  for (const char* phase : {"", "Pending", "Available", "Available", "Available", "Succeeded"}) {
+    api::Reservation reservation;
+    reservation.status.phase = phase;
+    builder.AddReservation(reservation);
+  }
+  const Summary summary = std::move(builder).Build();
+  EXPECT_THAT(FormatSummary(summary),
+              Contains("kept   3 reservations available, 2 pending, 1 used up"));
+  EXPECT_EQ(kube::FindInt(ToJson(summary), {"reservations", "available"}), 3);
+}
+
 TEST(Summary, ShowsWhatCoLocationDoes) {
   EXPECT_THAT(
       FormatSummary(Colocated(3)),

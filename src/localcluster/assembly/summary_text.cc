@@ -67,6 +67,14 @@ std::string PodLine(const PodCounts& pods) {
   return line;
 }
 
+std::string ReservationLine(const ReservationCounts& reservations) {
+  std::string line = fmt::format("kept   {} reservations available, {} pending",
+                                 reservations.available, reservations.pending);
+  if (reservations.succeeded > 0) line += fmt::format(", {} used up", reservations.succeeded);
+  if (reservations.failed > 0) line += fmt::format(", {} expired or failed", reservations.failed);
+  return line;
+}
+
 // "12+": some have no limit; "-": nobody has.
 template <class Format>
 std::string LimitText(int64_t amount, bool open, Format format) {
@@ -147,6 +155,9 @@ Lines FormatSummary(const Summary& summary) {
   Lines lines{fmt::format("nodes  {}/{} ready", summary.ready_nodes(), summary.nodes.size()),
               PodLine(summary.pods), UsageLine("cpu", summary, &Amounts::cpu, Cores),
               UsageLine("memory", summary, &Amounts::memory, Gibibytes)};
+  if (summary.reservations.total() > 0) {
+    lines.insert(lines.begin() + 2, ReservationLine(summary.reservations));
+  }
   if (!summary.unknown_because.empty()) {
     lines.push_back("usage  unknown: " + summary.unknown_because);
   } else if (summary.knows_usage() && summary.silent_nodes() > 0) {

@@ -8,7 +8,8 @@
 namespace koord::localcluster {
 
 // One screen of 24 lines at most, and what there is nothing to say about left out:
-//  - nodes and pods; CPU and memory, where # is in use and = is in use by best-effort pods
+//  - nodes, pods and reservations; CPU and memory, where # is in use and = is in use by best-effort
+//  pods
 //  - what the pods of each QoS class have asked for, use, and may use
 //  - how much CPU each node offers to batch pods, and how much of it they have asked for
 //  - how batch pods were held back, and what the cluster would do without them

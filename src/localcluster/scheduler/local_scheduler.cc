@@ -33,10 +33,16 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
       nodeMetricExpirationSeconds: 300
       usageThresholds: {{cpu: 65, memory: 95}}
   plugins:
-    preFilter: {{enabled: [{{name: SchedulingHint}}]}}
-    filter: {{enabled: [{{name: LoadAwareScheduling}}]}}
-    score: {{enabled: [{{name: LoadAwareScheduling, weight: 1}}]}}
-    reserve: {{enabled: [{{name: LoadAwareScheduling}}]}}
+    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}]}}
+    filter: {{enabled: [{{name: LoadAwareScheduling}}, {{name: Reservation}}]}}
+    preScore: {{enabled: [{{name: Reservation}}]}}
+    score:
+      enabled: [{{name: LoadAwareScheduling, weight: 1}}, {{name: Reservation, weight: 5000}}]
+    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: Reservation}}]}}
+    preBind: {{enabled: [{{name: Reservation}}, {{name: DefaultPreBind}}]}}
+    bind:
+      disabled: [{{name: "*"}}]
+      enabled: [{{name: Reservation}}, {{name: DefaultBinder}}]
 )";
 
 }  // namespace

@@ -68,6 +68,16 @@ StatusOr<ReservationOffer> ReservationOffer::Of(const kube::Pod& operating) {
   return offer;
 }
 
+kube::ResourceList LeftOf(const ReservationOffer& offer, const kube::ResourceList& used) {
+  kube::ResourceList left = offer.allocatable;
+  for (auto& [name, amount] : left) {
+    amount -= kube::AmountOf(used, name);
+    amount -= kube::AmountOf(offer.kept_back, name);
+    if (amount.Sign() < 0) amount = kube::Quantity(0, amount.format());
+  }
+  return left;
+}
+
 bool IsOffering(const kube::Pod& operating) {
   return api::IsInReservationMode(operating.metadata.labels) && kube::IsAssigned(operating) &&
          operating.status.phase == "Running" && kube::IsReady(operating);

@@ -43,6 +43,9 @@ struct ReservationOffer {
   std::vector<std::string> keys() const;
 };
 
+// What is left for further owners of what an offer is about, if its owners use this much.
+kube::ResourceList LeftOf(const ReservationOffer& offer, const kube::ResourceList& used);
+
 // Whether a pod in operating mode Reservation offers anything: it runs and is ready.
 bool IsOffering(const kube::Pod& operating);
 

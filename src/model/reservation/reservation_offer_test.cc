@@ -30,6 +30,15 @@ TEST(ReservationOffer, OfAReservation) {
   EXPECT_THAT(offer->keys(), ElementsAre("name p"));
 }
 
+// TV6: what is available.
+TEST(ReservationOffer, LeavesWhatIsNeitherUsedNorKeptBack) {
+  ReservationOffer offer;
+  offer.allocatable = ListOf("{cpu: 8, memory: 1Gi}");
+  offer.kept_back = ListOf("{cpu: 3}");
+  EXPECT_EQ(LeftOf(offer, ListOf("{cpu: 2}")), ListOf("{cpu: 3, memory: 1Gi}"));
+  EXPECT_EQ(LeftOf(offer, ListOf("{cpu: 7, gpu: 1}")), ListOf("{cpu: 0, memory: 1Gi}"));
+}
+
 TEST(ReservationOffer, OptionsAreForTheRestricted) {
   const auto offer = ReservationOffer::Of(ReservationOf(
       R"({metadata: {name: r, annotations: {scheduling.koordinator.sh/reservation-restricted-options:

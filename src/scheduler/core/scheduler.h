@@ -80,6 +80,7 @@ class Scheduler {
   bool idle() const;
 
   const Ledger& ledger() const { return ledger_; }
+  const Books& books() const { return books_; }
   const SchedulingQueue& queue() const { return *queue_; }
   const Reasons& reasons() const { return reasons_; }
   size_t waiting() const { return waiting_.size(); }  // for a permit

@@ -6,6 +6,7 @@
 
 #include "base/duration.h"
 #include "base/strings.h"
+#include "scheduler/explain/considered_reservations.h"
 #include "scheduler/explain/near_misses.h"
 
 namespace koord::scheduler {
@@ -38,6 +39,7 @@ class Explainer {
     result_.nodes = static_cast<int64_t>(nodes_.live_rows());
     DescribeDecision();
     if (Pipeline* pipeline = scheduler_.PipelineFor(*pod_)) LookAtNodes(*pipeline);
+    result_.reservations = ReservationsConsidered(scheduler_, pod_);
     DescribeState();
     return std::move(result_);
   }

@@ -127,6 +127,23 @@ struct Explanation {
     }
   };
 
+  // A reservation that is for the pod, or that it names.
+  struct Reservation {
+    std::string name;
+    std::string node;
+    bool used = false;    // by this pod
+    bool usable = false;  // if it were placed now
+    std::string text;     // "was used up"
+
+    static void Fields(auto& self, auto&& field) {
+      field("name", self.name);
+      field("node", self.node);
+      field("used", self.used);
+      field("usable", self.usable);
+      field("text", self.text);
+    }
+  };
+
   struct Score {
     std::string node;
     int64_t total = 0;
@@ -157,8 +174,9 @@ struct Explanation {
   std::string rejected_as_a_whole;    // by PreFilter: no node was looked at
   std::vector<Rejection> rejections;  // in the order of the plugins
   std::vector<NearMiss> nearest_misses;
-  std::vector<Change> changes;  // the smallest; any one of them would do
-  std::vector<Score> scores;    // of the best nodes, best first
+  std::vector<Change> changes;            // the smallest; any one of them would do
+  std::vector<Score> scores;              // of the best nodes, best first
+  std::vector<Reservation> reservations;  // by name
 
   static void Fields(auto& self, auto&& field) {
     field("namespace", self.ns);
@@ -179,11 +197,14 @@ struct Explanation {
     field("nearestMisses", self.nearest_misses);
     field("changes", self.changes);
     field("scores", self.scores);
+    field("reservations", self.reservations);
   }
 };
 
 // For a terminal of `width` columns.
 std::string FormatExplanation(const Explanation& explanation, size_t width = 100);
+// Without its heading and summary.
+std::string FormatDetails(const Explanation& explanation, size_t width = 100);
 
 }  // namespace koord::scheduler
 

@@ -5,36 +5,19 @@
 
 #include "base/strings.h"
 #include "scheduler/explain/explanation.h"
+#include "scheduler/explain/wrapped_text.h"
 
 namespace koord::scheduler {
 namespace {
-
-// Text that is wrapped at blanks, each line indented.
-void AppendWrapped(std::string& out, std::string_view text, size_t indent, size_t width) {
-  std::string line;
-  const auto flush = [&] {
-    if (!line.empty()) out += fmt::format("{:{}}{}\n", "", indent, line);
-    line.clear();
-  };
-  for (const std::string_view word : Split(text, ' ')) {
-    if (word.empty()) continue;
-    if (!line.empty() && indent + line.size() + 1 + word.size() > width) flush();
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  flush();
-}
 
 std::string Plural(int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string Time(WallTime time) { return std::string(kube::Encode(time).get_string()); }
-
 void AppendQueue(std::string& out, const Explanation::Queue& queue, size_t width) {
   std::string line = fmt::format("{}, {}", queue.pool, Plural(queue.attempts, "attempt"));
   if (queue.ahead) line += fmt::format(", {} ahead", Plural(*queue.ahead, "pod"));
-  if (queue.added_at) line += fmt::format(", added {}", Time(*queue.added_at));
+  if (queue.added_at) line += fmt::format(", added {}", kube::FormatTime(*queue.added_at));
   if (!queue.backoff_left.empty()) line += fmt::format(", back-off {} left", queue.backoff_left);
   out += "\nQueue\n";
   AppendWrapped(out, line, 2, width);
@@ -99,12 +82,17 @@ void AppendScores(std::string& out, const std::vector<Explanation::Score>& score
 std::string FormatExplanation(const Explanation& all, size_t width) {
   std::string out = fmt::format("{}/{}  {}\n", all.ns, all.name, all.state);
   AppendWrapped(out, all.summary, 2, width);
+  return out + FormatDetails(all, width);
+}
+
+std::string FormatDetails(const Explanation& all, size_t width) {
+  std::string out;
   if (all.decided) {
-    AppendWrapped(
-        out,
-        fmt::format("decided {} with score {}: {} of {} nodes were feasible", Time(all.decided->at),
-                    all.decided->total, all.decided->feasible, all.decided->evaluated),
-        2, width);
+    AppendWrapped(out,
+                  fmt::format("decided {} with score {}: {} of {} nodes were feasible",
+                              kube::FormatTime(all.decided->at), all.decided->total,
+                              all.decided->feasible, all.decided->evaluated),
+                  2, width);
   }
   if (!all.nominated_node.empty()) {
     out += fmt::format("  room on node {} is being made for it\n", all.nominated_node);
@@ -129,6 +117,13 @@ std::string FormatExplanation(const Explanation& all, size_t width) {
     for (const Explanation::Change& change : all.changes) {
       AppendWrapped(out, fmt::format("{}{}", before, change.text), 2, width);
       before = "or ";
+    }
+  }
+  if (!all.reservations.empty()) {
+    out += "\nReservations\n";
+    for (const auto& each : all.reservations) {
+      const std::string at = each.node.empty() ? "" : fmt::format(" on node {}", each.node);
+      AppendWrapped(out, fmt::format("{}{} {}", each.name, at, each.text), 2, width);
     }
   }
   if (!all.scores.empty()) AppendScores(out, all.scores, width);

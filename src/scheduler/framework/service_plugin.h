@@ -15,7 +15,7 @@ class ServicePlugin : public virtual Plugin {
  public:
   using Params = std::map<std::string, std::string, std::less<>>;
   struct Endpoint {
-    std::string path;  // "node/{node}"; what is in braces is a parameter
+    std::string path;  // "node/{node}"; what is in braces is a parameter, as is what a query says
     // A kNotFound is answered as 404, other errors as 500, both with the message.
     std::function<StatusOr<kube::Json>(const Params&)> answer;
   };

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "program/router.h"
 #include "scheduler/explain/explain.h"
+#include "scheduler/explain/reservation_explanation.h"
 #include "scheduler/framework/service_plugin.h"
 #include "scheduler/service/node_info.h"
 #include "scheduler/service/resource_metrics.h"
@@ -38,6 +39,9 @@ class Routes {
     AddGet("/explain/pods/{namespace}/{name}", [context = context_](const RouteRequest& request) {
       return ExplainPod(
           context, {std::string(request.Param("namespace")), std::string(request.Param("name"))});
+    });
+    AddGet("/explain/reservations/{name}", [context = context_](const RouteRequest& request) {
+      return ExplainReservationNamed(context, std::string(request.Param("name")));
     });
     AddPlugins();
     api_.AddRoute("GET", "/metrics/resources", [context = context_](const RouteRequest&) {
@@ -91,6 +95,16 @@ class Routes {
     return JsonResponse(200, kube::Encode(Explain(context.scheduler, pod, &context.decisions)));
   }
 
+  static HttpResponse ExplainReservationNamed(const ServiceContext& context,
+                                              const std::string& name) {
+    if (!context.scheduler.objects().reservations.needed()) {
+      return MessageResponse(404, "no profile runs the plugin Reservation");
+    }
+    const auto explanation = ExplainReservation(context.scheduler, name);
+    if (!explanation) return MessageResponse(404, fmt::format("cannot find reservation {}", name));
+    return JsonResponse(200, kube::Encode(*explanation));
+  }
+
   // A plugin of several profiles answers once, for the first.
   void AddPlugins() {
     std::set<std::string, std::less<>> added;
@@ -101,7 +115,9 @@ class Routes {
         for (ServicePlugin::Endpoint& endpoint : service->Endpoints()) {
           AddGet(fmt::format("/plugins/{}/{}", plugin->name(), endpoint.path),
                  [answer = std::move(endpoint.answer)](const RouteRequest& request) {
-                   const StatusOr<kube::Json> body = answer(request.params);
+                   ServicePlugin::Params params = request.params;
+                   for (const auto& [name, value] : request.query) params.emplace(name, value);
+                   const StatusOr<kube::Json> body = answer(params);
                    if (body.ok()) return JsonResponse(200, *body);
                    return MessageResponse(absl::IsNotFound(body.status()) ? 404 : 500,
                                           std::string(Message(body.status())));

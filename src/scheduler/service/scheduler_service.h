@@ -22,6 +22,7 @@ struct ServiceContext {
 //   /apis/v1/__services__                    what there is
 //   /apis/v1/nodes/{node}                    a node as the scheduler sees it
 //   /apis/v1/explain/pods/{namespace}/{name} where a pod stands, and why
+//   /apis/v1/explain/reservations/{name}     whom a reservation serves, and until when
 //   /apis/v1/plugins/...                     what plugins have to say (ServicePlugin)
 //   /metrics/resources                       what pods ask for; empty unless it leads
 //   /debug/flags/{s,f,d,db}                  debug flags

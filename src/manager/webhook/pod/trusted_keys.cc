@@ -190,6 +190,7 @@ void CheckSchedulerKeys(const Request& request, const kube::Annotations& now,
   if (options.trust_everyone || IsScheduler(request, options)) return;
   Changes changes(request, "annotations", now, before, errors, metrics);
   changes.RefuseOutput(kOnlyTheScheduler);
+  changes.Refuse(api::kAnnotationReservationCurrentOwner, kOnlyTheScheduler);
   // When a pod is created, the mutating webhook says there what the containers ask for.
   if (before == nullptr) return;
   changes.Refuse(api::kAnnotationExtendedResourceSpec,
@@ -214,6 +215,7 @@ void CheckSchedulerKeysOfReservation(const Request& request, const TrustOptions&
   check("annotations", {"metadata", "annotations"}, [](Changes& changes) {
     changes.RefuseOutput(kOnlyTheScheduler);
     changes.Refuse(api::kAnnotationReservationResizeAllocatable, kOnlyTheScheduler);
+    changes.Refuse(api::kAnnotationReservationCurrentOwner, kOnlyTheScheduler);
   });
 }
 

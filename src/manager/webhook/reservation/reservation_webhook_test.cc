@@ -72,7 +72,8 @@ TEST_F(ValidateReservationTest, OnlyTheSchedulerSaysWhatAReservationHolds) {
   EXPECT_EQ(metrics_.untrusted_keys.With({"scheduling.koordinator.sh/resource-status", "refused"})
                 .value(),
             1);
-  for (const char* key : {"device-allocated", "reservation-resize-allocatable", "gpu-minors"}) {
+  for (const char* key : {"device-allocated", "reservation-resize-allocatable", "gpu-minors",
+                          "reservation-current-owner"}) {
     const std::string object =
         fmt::format("{{metadata: {{annotations: {{scheduling.koordinator.sh/{}: '{{}}'}}}}}}", key);
     EXPECT_FALSE(Create(object).allowed) << key;

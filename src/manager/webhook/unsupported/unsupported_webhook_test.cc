@@ -23,7 +23,6 @@ TEST(UnsupportedWebhookTest, TellsWhoeverCreatesWhatHasNoEffect) {
   constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
       {"scheduling.sigs.k8s.io", "PodGroup"},
       {"quota.koordinator.sh", "ElasticQuotaProfile"},
-      {"scheduling.koordinator.sh", "Reservation"},
       {"scheduling.koordinator.sh", "PodMigrationJob"},
       {"scheduling.koordinator.sh", "ClusterNetworkTopology"}};
   for (const auto& [group, kind] : kKinds) {

@@ -14,6 +14,7 @@
 #include "scheduler/plugins/reservation/nomination.h"
 #include "scheduler/plugins/reservation/offers.h"
 #include "scheduler/plugins/reservation/reservation_binder.h"
+#include "scheduler/reservation_service/reservation_service.h"
 
 namespace koord::scheduler {
 
@@ -32,7 +33,8 @@ class ReservationPlugin final : public PreFilterPlugin,
                                 public ReservePlugin,
                                 public PreBindPlugin,
                                 public BindPlugin,
-                                public RequeuePlugin {
+                                public RequeuePlugin,
+                                public ServicePlugin {
  public:
   static constexpr std::string_view kName = "Reservation";
 
@@ -69,6 +71,8 @@ class ReservationPlugin final : public PreFilterPlugin,
     return kind == EventKind::kAssignedPodRemoved || kind == EventKind::kReservationChanged;
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
+
+  std::vector<Endpoint> Endpoints() override { return ReservationEndpoints(context_, args_); }
   // What becomes free for a pod when a reservation for it is available is news to no other plugin.
   bool cures_others() const override { return true; }
 
