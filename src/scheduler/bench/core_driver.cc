@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "model/reservation/reservation_state.h"
+#include "scheduler/cluster/reserve_pod.h"
 #include "scheduler/config/expand_plugins.h"
 #include "scheduler/config/load_configuration.h"
 #include "scheduler/registry/plugin_registry.h"
@@ -29,6 +31,9 @@ StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configur
   ASSIGN_OR_RETURN(driver->lineup_,
                    MakeLineup(loaded.configuration.profiles.front(), expanded.profiles.front(),
                               loaded.configuration.percentage_of_nodes_to_score, context));
+  for (ReservePlugin* plugin : driver->lineup_.reserve) {
+    if (plugin->name() == "Reservation") driver->giving_.push_back(plugin);
+  }
   driver->pipeline_ =
       std::make_unique<Pipeline>(driver->lineup_, driver->ledger_, driver->nominations_.rows(),
                                  driver->order_, driver->random_);
@@ -56,16 +61,24 @@ bool CoreDriver::TryNext() {
   ShapePtr shape = ledger_.shapes().Of(queued->pod);
   pipeline_->BeginCycle(loop_.clock().Now());
   const Decision decision = pipeline_->Decide(pod, shape);
-  if (decision.placed()) {
-    nominations_.Take(current_uid_);
-    (void)ledger_.Assume(queued->pod, std::move(shape), decision.row);
-    queue_->Done(current_uid_);
-    ++bound_;
-    return true;
-  }
-  Attempt attempt{.pod = queued->pod, .shape = std::move(shape), .profile = lineup_.name};
+  Attempt attempt{
+      .pod = queued->pod, .shape = std::move(shape), .profile = lineup_.name, .row = decision.row};
+  if (decision.placed() && Place(attempt)) return true;
   OnUnfit(attempt);
   loop_.RunReady();
+  return true;
+}
+
+// What a pod is given beyond amounts is decided and charged as well.
+bool CoreDriver::Place(Attempt& attempt) {
+  attempt.states.resize(lineup_.plugins.size());
+  for (ReservePlugin* plugin : giving_) {
+    if (!plugin->Reserve(attempt).ok()) return false;
+  }
+  nominations_.Take(current_uid_);
+  (void)ledger_.Assume(attempt.pod, attempt.shape, attempt.row, std::move(attempt.held));
+  queue_->Done(current_uid_);
+  ++bound_;
   return true;
 }
 
@@ -85,6 +98,29 @@ void CoreDriver::DeletePod(std::string_view uid) {
 void CoreDriver::SetMetric(std::shared_ptr<const api::NodeMetric> metric) {
   objects_.node_metrics.Set(std::move(metric));
   queue_->OnEvent({.kind = EventKind::kNodeMetricChanged});
+}
+
+void CoreDriver::SetReservation(std::shared_ptr<const api::Reservation> reservation) {
+  ClusterEvent event{.kind = EventKind::kReservationChanged, .reservation_after = reservation};
+  const auto& known = objects_.reservations.objects();
+  if (const auto at = known.find(KeyOf(reservation->metadata)); at != known.end()) {
+    event.reservation_before = at->second;
+  }
+  objects_.reservations.Set(reservation);
+  if (model::IsActive(*reservation)) {
+    ledger_.SetPod(MakeReservePod(*reservation, lineup_.name));
+  } else if (model::HasEnded(*reservation)) {
+    ledger_.RemovePod(reservation->metadata.uid);
+  }
+  queue_->OnEvent(event);
+}
+
+void CoreDriver::RemoveReservation(const std::string& name) {
+  const kube::ObjectKey key{"", name};
+  const auto before = objects_.reservations.objects().at(key);
+  objects_.reservations.Remove(key);
+  ledger_.RemovePod(before->metadata.uid);
+  queue_->OnEvent({.kind = EventKind::kReservationChanged, .reservation_before = before});
 }
 
 void CoreDriver::OnUnfit(Attempt& attempt) {

@@ -39,12 +39,16 @@ class CoreDriver final : private SchedulerHandle {
   // What happens in the cluster, as the queue hears of it.
   void DeletePod(std::string_view uid);
   void SetMetric(std::shared_ptr<const api::NodeMetric> metric);
+  // With the pod that stands for it, while it holds room.
+  void SetReservation(std::shared_ptr<const api::Reservation> reservation);
+  void RemoveReservation(const std::string& name);
   size_t bound() const { return bound_; }
   size_t evicted() const { return evicted_; }
 
  private:
   CoreDriver();
 
+  bool Place(Attempt& attempt);
   void OnUnfit(Attempt& attempt);
   KnownUnfit FindOut(Attempt& attempt, const Diagnosis& diagnosis);
 
@@ -72,6 +76,7 @@ class CoreDriver final : private SchedulerHandle {
   Nominations nominations_;
   NodeOrder order_;
   PluginLineup lineup_;
+  std::vector<ReservePlugin*> giving_;  // something beyond amounts; the others only keep accounts
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<SchedulingQueue> queue_;
   std::string current_uid_;

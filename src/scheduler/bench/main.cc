@@ -22,16 +22,17 @@ profiles:
 - schedulerName: koord-scheduler
   plugins:
     preFilter:
-      enabled: [{name: SchedulingHint}]
+      enabled: [{name: SchedulingHint}, {name: Reservation}]
     filter:
-      enabled: [{name: LoadAwareScheduling}]
+      enabled: [{name: LoadAwareScheduling}, {name: Reservation}]
     score:
       enabled:
       - {name: LoadAwareScheduling, weight: 1}
       - {name: NodeResourcesFitPlus, weight: 1}
       - {name: ScarceResourceAvoidance, weight: 1}
+      - {name: Reservation, weight: 5000}
     reserve:
-      enabled: [{name: LoadAwareScheduling}]
+      enabled: [{name: LoadAwareScheduling}, {name: Reservation}]
   pluginConfig:
   - name: NodeResourcesFitPlus
     args:
@@ -107,6 +108,9 @@ StatusOr<std::unique_ptr<CoreDriver>> Prepare(const Workload& workload, const Op
     driver->ledger().SetNode(std::make_shared<const kube::Node>(nodes.back()));
   }
   if (workload.objects) workload.objects(driver->objects(), nodes);
+  for (size_t i = 0; i < workload.reservations; ++i) {
+    driver->SetReservation(std::make_shared<const api::Reservation>(workload.reservation(i)));
+  }
   const size_t init = options.init_pods.value_or(workload.default_init_pods);
   for (size_t i = 0; i < init; ++i) {
     driver->Add(std::make_shared<const kube::Pod>(workload.init_pod(i)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/virtual_loop.h"
+#include "scheduler/cluster/reserve_pod.h"
 
 namespace koord::scheduler {
 namespace {
@@ -239,6 +240,62 @@ kube::Pod PromisedPod(size_t i) {
   return pod;
 }
 
+// Reservations of 500 workloads, one on each of 5,000 nodes, each with room for ten of their pods.
+constexpr size_t kReservations = 5000;
+constexpr size_t kReservers = 500;
+
+std::string ReserverOf(size_t i) { return fmt::format("reserver-{}", i % kReservers); }
+
+api::Reservation ReservationFor(std::string_view prefix, size_t i, const kube::Pod& like) {
+  api::Reservation reservation;
+  reservation.metadata.name = fmt::format("{}-{}", prefix, i);
+  reservation.metadata.uid = fmt::format("{}-{}-uid", prefix, i);
+  reservation.metadata.creation_timestamp = VirtualLoop::kStart;
+  reservation.spec.pod_template.emplace().spec = like.spec;
+  reservation.spec.owners.emplace_back().label_selector.emplace().match_labels.emplace(
+      "app", ReserverOf(i));
+  reservation.spec.ttl = 24h;
+  reservation.status.phase = api::kReservationPending;
+  return reservation;
+}
+
+api::Reservation AvailableOn(api::Reservation reservation, std::string node) {
+  reservation.status.phase = api::kReservationAvailable;
+  reservation.status.node_name = std::move(node);
+  reservation.status.allocatable =
+      reservation.spec.pod_template->spec.containers[0].resources.requests;
+  return reservation;
+}
+
+api::Reservation RoomForTen(size_t i) {
+  api::Reservation reservation = ReservationFor("room", i, PodWith("like", i, 1000, 5000));
+  reservation.spec.allocate_once = false;
+  reservation.spec.allocate_policy = "Aligned";
+  return AvailableOn(std::move(reservation), PlainNode(i).metadata.name);
+}
+
+kube::Pod OfReserver(size_t i, size_t reserver) {
+  return Labelled(PlainPod(i), "app", ReserverOf(reserver));
+}
+
+// A reservation is made, finds a node, is used once and collected.
+void UseOnce(CoreDriver& driver, size_t i) {
+  const api::Reservation made = ReservationFor("once", i, PlainPod(i));
+  driver.SetReservation(std::make_shared<const api::Reservation>(made));
+  driver.Add(MakeReservePod(made, "koord-scheduler"));
+  driver.TryNext();
+  const PodInfo* const placed = driver.ledger().Find(made.metadata.uid);
+  api::Reservation reservation = AvailableOn(made, driver.ledger().NodeOf(*placed));
+  driver.SetReservation(std::make_shared<const api::Reservation>(reservation));
+  const auto owner = std::make_shared<const kube::Pod>(OfReserver(i, i));
+  driver.Add(owner);
+  driver.TryNext();
+  reservation.status.phase = api::kReservationSucceeded;
+  driver.SetReservation(std::make_shared<const api::Reservation>(reservation));
+  driver.RemoveReservation(made.metadata.name);
+  driver.DeletePod(owner->metadata.uid);
+}
+
 // One of 5,000 workloads that keep apart, keep together, or would rather keep apart, each by
 // itself.
 kube::Pod OfOwnTerms(kube::Pod pod, size_t i) {
@@ -352,6 +409,40 @@ const std::vector<Workload>& Workloads() {
        .step = ReportAgain},
       {"nominated", "plain pods while 1,000 others are promised nodes", 1000, 10000, PlainNode,
        PlainInit, PlainPod, 1000, PromisedPod},
+      {.name = "reservation",
+       .description = "pods of 500 workloads, one after the other, with 5,000 reservations",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = PlainNode,
+       .init_pod = PlainInit,
+       .pod = [](size_t i) { return OfReserver(i, i / 20); },
+       .reservations = kReservations,
+       .reservation = RoomForTen},
+      {.name = "reservation-in-turn",
+       .description = "the same, pods of all workloads in turn",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = PlainNode,
+       .init_pod = PlainInit,
+       .pod = [](size_t i) { return OfReserver(i, i); },
+       .reservations = kReservations,
+       .reservation = RoomForTen},
+      {.name = "reservation-none",
+       .description = "plain pods, for which none of 5,000 reservations is",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = PlainNode,
+       .init_pod = PlainInit,
+       .pod = PlainPod,
+       .reservations = kReservations,
+       .reservation = RoomForTen},
+      {.name = "reservation-churn",
+       .description = "reservations that are made, used once and collected",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = PlainNode,
+       .init_pod = PlainInit,
+       .step = UseOnce},
       {"own-affinity", "5,000 workloads with (anti-)affinity terms of their own", 5000, 5000,
        PlainNode, [](size_t i) { return OfOwnTerms(PlainInit(i), i); },
        [](size_t i) { return OfOwnTerms(PlainPod(i), i); }},

@@ -29,6 +29,9 @@ struct Workload {
   std::function<kube::Pod(size_t i)> promised_pod = {};
   // Whatever else the cluster has.
   std::function<void(ClusterObjects& objects, const std::vector<kube::Node>& nodes)> objects = {};
+  // Those that hold room before anything is placed.
+  size_t reservations = 0;
+  std::function<api::Reservation(size_t i)> reservation = {};
   // Pods that are tried before measuring, fit nowhere, and wait.
   size_t waiting_pods = 0;
   std::function<kube::Pod(size_t i)> waiting_pod = {};

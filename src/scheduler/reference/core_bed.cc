@@ -1,5 +1,7 @@
 #include "scheduler/reference/core_bed.h"
 
+#include "scheduler/reference/plain_reservation.h"
+
 #include "scheduler/config/load_configuration.h"
 #include "scheduler/registry/plugin_registry.h"
 
@@ -36,6 +38,37 @@ Decision CoreBed::Decide(const PodPtr& pod) {
   return pipeline_->Decide(*pod, shape);
 }
 
+void CoreBed::SetReservation(std::shared_ptr<const api::Reservation> reservation) {
+  objects.reservations.Set(reservation);
+  const std::string& uid = reservation->metadata.uid;
+  if (reservation->status.phase == api::kReservationAvailable) {
+    ledger.SetPod(std::make_shared<const kube::Pod>(ReservePodOf(*reservation)));
+  } else if (const PodInfo* known = ledger.Find(uid); known != nullptr && !known->assumed) {
+    ledger.RemovePod(uid);
+  }
+}
+
+void CoreBed::RemoveReservation(const std::string& name) {
+  const std::string uid = objects.reservations.Find(name)->metadata.uid;
+  objects.reservations.Remove({"", name});
+  ledger.RemovePod(uid);
+}
+
+StatusOr<std::unique_ptr<Holdings>> CoreBed::Reserve(const PodPtr& pod, NodeRow row) {
+  Attempt attempt{.pod = pod,
+                  .shape = ledger.shapes().Of(pod),
+                  .profile = lineup_.name,
+                  .row = row,
+                  .node = ledger.nodes().name(row)};
+  for (ReservePlugin* plugin : lineup_.reserve) {
+    // The others give nothing, and what they keep in mind is not looked at here.
+    if (plugin->name() != "Reservation") continue;
+    const Verdict verdict = plugin->Reserve(attempt);
+    if (!verdict.ok()) return FailedPrecondition("{}", verdict.Message());
+  }
+  return std::move(attempt.held);
+}
+
 CompiledQuery& CoreBed::QueryFor(const PodPtr& pod) {
   return pipeline_->QueryFor(ledger.shapes().Of(pod));
 }
@@ -54,8 +87,11 @@ CoreBed::Evictions CoreBed::PostFilter(const PodPtr& pod, const Diagnosis& diagn
   PodQuery& query = pipeline_->QueryFor(attempt.shape).query();
   for (PostFilterPlugin* plugin : lineup_.post_filter) {
     PostFilterResult result = plugin->PostFilter(attempt, query, diagnosis);
-    evictions_.message = result.verdict.Message();
-    evictions_.nominated = result.nominated_node;
+    const std::string message = result.verdict.Message();
+    if (result.nominated_node) evictions_.nominated = result.nominated_node;
+    if (result.verdict.ok()) evictions_.message.clear();
+    if (!evictions_.message.empty() && !message.empty()) evictions_.message += ", ";
+    evictions_.message += message;
     if (result.verdict.code != Code::kUnschedulable) break;
   }
   return evictions_;

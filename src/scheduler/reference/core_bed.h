@@ -42,12 +42,18 @@ class CoreBed final : private SchedulerHandle {
   const Plugin& PluginAt(size_t slot) const { return *lineup_.plugins[slot]; }
 
   struct Evictions {
-    std::string message;  // of the post filters
+    std::string message;  // of all post filters; "": one of them has found a node
     std::optional<std::string> nominated;
     std::string node;               // "": nobody is evicted
     std::set<std::string> victims;  // uids
   };
   Evictions PostFilter(const PodPtr& pod, const Diagnosis& diagnosis);
+
+  // As the API server shows them: the object, and the pod that stands for it while it has a node.
+  void SetReservation(std::shared_ptr<const api::Reservation> reservation);
+  void RemoveReservation(const std::string& name);
+  // What the pod is given beyond amounts once it is given the row.
+  StatusOr<std::unique_ptr<Holdings>> Reserve(const PodPtr& pod, NodeRow row);
 
   void Nominate(const PodPtr& pod, std::string_view node) { nominations_.Nominate(pod, node); }
   std::string NominatedNodeOf(const kube::Pod& pod) override {

@@ -1,9 +1,11 @@
 // The scheduler against the reference on clusters that change at random: what each says of every
 // node, of its worth, of the pod that fits nowhere and of whom to evict must be the same.
 //
-//   --seed=N    only the sequence with this seed, as a failure prints it
+// Once without reservations and once with them.
+//
+//   --seed=N    only the sequences with this seed, as a failure prints it
 //   --first=N   the seed of the first sequence
-//   --pairs=N   how many pods to place in all
+//   --pairs=N   how many pods to place in each test
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -35,14 +37,15 @@ std::optional<uint64_t> only_seed;
 // One cluster and the pods that come to it.
 class Sequence {
  public:
-  explicit Sequence(uint64_t seed) : random_(seed), configuration_(RandomConfiguration(random_)) {
+  Sequence(uint64_t seed, bool reservations)
+      : random_(seed), configuration_(RandomConfiguration(random_, reservations)) {
     auto made = CoreBed::Make(configuration_, seed);
     if (!made.ok()) {
       difference_ = fmt::format("{}\n{}", Message(made.status()), configuration_);
       return;
     }
     core_ = std::move(*made);
-    world_ = std::make_unique<World>(*core_, seed + 1);
+    world_ = std::make_unique<World>(*core_, seed + 1, reservations);
     reference_ = std::make_unique<ReferenceScheduler>(core_->profile, core_->plugins);
   }
 
@@ -63,6 +66,7 @@ class Sequence {
 
   struct Seen {
     uint64_t placed = 0, ties = 0, rejected = 0, no_nodes = 0, pre_filtered = 0, evictions = 0;
+    uint64_t drawing = 0, explained = 0, reserve_pods = 0;
     std::map<std::string, uint64_t> by_plugin;
   };
   static Seen seen;
@@ -104,11 +108,23 @@ class Sequence {
         CompareDiagnosis(core_->Diagnose(pod), outcome);
       }
       if (!difference_.empty()) return;
-      return world_->Place(pod, core_->ledger.nodes().name(decision.row));
+      return Place(pod, decision, outcome);
     }
     ++seen.rejected;
     seen.pre_filtered += outcome.pre_filter.ok() ? 0 : 1;
     CompareFailure(pod, plain, outcome);
+  }
+
+  void Place(const CoreBed::PodPtr& pod, const Decision& decision, const Outcome& outcome) {
+    const std::string& node = core_->ledger.nodes().name(decision.row);
+    auto held = core_->Reserve(pod, decision.row);
+    std::string drawn;
+    if (!held.ok()) drawn = Message(held.status());
+    if (held.ok() && *held != nullptr && (*held)->draws_from) drawn = (*held)->draws_from->uid;
+    if (!Same("drawn from", drawn, outcome.drawn.at(node))) return;
+    seen.drawing += drawn.empty() ? 0 : 1;
+    seen.reserve_pods += IsReservePod(*pod) ? 1 : 0;
+    world_->Place(pod, node, *std::move(held));
   }
 
   void CompareDecision(const CoreBed::PodPtr& pod, const Decision& decision,
@@ -210,8 +226,12 @@ class Sequence {
          ReferenceScheduler::FitError(world_->cluster(), outcome));
     if (!difference_.empty()) return;
     const Preemption expected = reference_->Preempt(world_->cluster(), plain, outcome);
+    std::vector<std::string> said = reference_->SayWhy(world_->cluster(), plain, outcome);
+    seen.explained += said.empty() ? 0 : 1;
+    said.push_back(expected.message);
+    if (expected.message.empty()) said.clear();
     const CoreBed::Evictions found = core_->PostFilter(pod, diagnosis);
-    if (!Same("message of preemption", found.message, expected.message)) {
+    if (!Same("what else is said", found.message, fmt::format("{}", fmt::join(said, ", ")))) {
       difference_ += fmt::format("evicted {} from {}\n", found.victims, found.node);
       return;
     }
@@ -249,15 +269,16 @@ class Sequence {
 
 Sequence::Seen Sequence::seen;
 
-TEST(Equality, HoldsOnRandomClusters) {
+void RunSequences(bool reservations) {
+  Sequence::seen = {};
   if (only_seed) {
-    EXPECT_EQ(Sequence(*only_seed).Run(), "") << "seed " << *only_seed;
+    EXPECT_EQ(Sequence(*only_seed, reservations).Run(), "") << "seed " << *only_seed;
     return;
   }
   int different = 0;
   const uint64_t end = first_seed + pairs / kPairsInSequence;
   for (uint64_t seed = first_seed; seed < end && different < 5; ++seed) {
-    const std::string difference = Sequence(seed).Run();
+    const std::string difference = Sequence(seed, reservations).Run();
     if (difference.empty()) continue;
     ++different;
     ADD_FAILURE() << difference << "again, with the cluster: --seed=" << seed;
@@ -267,9 +288,17 @@ TEST(Equality, HoldsOnRandomClusters) {
       "placed {} ({} among equals), rejected {} ({} as a whole), with evictions {}, without nodes "
       "{}\n",
       seen.placed, seen.ties, seen.rejected, seen.pre_filtered, seen.evictions, seen.no_nodes);
+  if (reservations) {
+    fmt::print("drawing from reservations {}, reservations placed {}, told why not {}\n",
+               seen.drawing, seen.reserve_pods, seen.explained);
+  }
   for (const auto& [plugin, count] : seen.by_plugin)
     fmt::print("  {} rejected {}\n", plugin, count);
 }
+
+TEST(Equality, HoldsOnRandomClusters) { RunSequences(false); }
+
+TEST(Equality, HoldsWithReservations) { RunSequences(true); }
 
 bool ReadFlag(std::string_view argument, std::string_view name, uint64_t& value) {
   if (!argument.starts_with(name)) return false;

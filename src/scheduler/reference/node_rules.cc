@@ -19,10 +19,14 @@ bool Covers(const kube::Toleration& toleration, const kube::Taint& taint) {
   return (toleration.op.empty() || toleration.op == "Equal") && toleration.value == taint.value;
 }
 
-bool TolerateAny(const std::vector<kube::Toleration>& tolerations, const kube::Taint& taint) {
+}  // namespace
+
+bool IsTolerated(const std::vector<kube::Toleration>& tolerations, const kube::Taint& taint) {
   return std::ranges::any_of(tolerations,
                              [&](const auto& toleration) { return Covers(toleration, taint); });
 }
+
+namespace {
 
 class NodeName final : public Rule {
  public:
@@ -37,7 +41,7 @@ class NodeUnschedulable final : public Rule {
  public:
   Verdict FilterNode(const View&, const PlainPod& pod, const PlainNode& node) const override {
     const kube::Taint cordon{.key = "node.kubernetes.io/unschedulable", .effect = "NoSchedule"};
-    if (!node.node->spec.unschedulable || TolerateAny(pod.spec().tolerations, cordon)) return {};
+    if (!node.node->spec.unschedulable || IsTolerated(pod.spec().tolerations, cordon)) return {};
     return Verdict::Unresolvable("node(s) were unschedulable");
   }
 };
@@ -47,7 +51,7 @@ class TaintToleration final : public Rule {
   Verdict FilterNode(const View&, const PlainPod& pod, const PlainNode& node) const override {
     for (const kube::Taint& taint : node.node->spec.taints) {
       if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
-      if (!TolerateAny(pod.spec().tolerations, taint)) {
+      if (!IsTolerated(pod.spec().tolerations, taint)) {
         return Verdict::Unresolvable("node(s) had untolerated taint(s)");
       }
     }
@@ -62,7 +66,7 @@ class TaintToleration final : public Rule {
     std::vector<int64_t> scores;
     for (const PlainNode* node : nodes) {
       scores.push_back(std::ranges::count_if(node->node->spec.taints, [&](const auto& taint) {
-        return taint.effect == "PreferNoSchedule" && !TolerateAny(preferring, taint);
+        return taint.effect == "PreferNoSchedule" && !IsTolerated(preferring, taint);
       }));
     }
     NormalizeByLargest(scores, true);
@@ -126,7 +130,7 @@ bool MatchesRequiredNodes(const PlainPod& pod, const PlainNode& node) {
 
 bool HasUntoleratedTaint(const PlainPod& pod, const PlainNode& node) {
   return std::ranges::any_of(node.node->spec.taints, [&](const kube::Taint& taint) {
-    return taint.effect != "PreferNoSchedule" && !TolerateAny(pod.spec().tolerations, taint);
+    return taint.effect != "PreferNoSchedule" && !IsTolerated(pod.spec().tolerations, taint);
   });
 }
 
@@ -217,6 +221,20 @@ std::vector<Port> PortsOf(const kube::PodSpec& pod) {
   return ports;
 }
 
+}  // namespace
+
+bool PortsConflict(const PlainPod& a, const PlainPod& b) {
+  for (const Port& wanted : PortsOf(a.spec())) {
+    for (const Port& used : PortsOf(b.spec())) {
+      if (used.protocol != wanted.protocol || used.number != wanted.number) continue;
+      if (used.ip == "0.0.0.0" || wanted.ip == "0.0.0.0" || used.ip == wanted.ip) return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
 class NodePorts final : public Rule {
  public:
   PreFilterAnswer PreFilter(const View&, const PlainPod& pod) const override {
@@ -224,16 +242,9 @@ class NodePorts final : public Rule {
   }
 
   Verdict FilterNode(const View& view, const PlainPod& pod, const PlainNode& node) const override {
-    for (const Port& wanted : PortsOf(pod.spec())) {
-      for (const PlainPod* other : view.PodsOn(node)) {
-        for (const Port& used : PortsOf(other->spec())) {
-          if (used.protocol != wanted.protocol || used.number != wanted.number) continue;
-          if (used.ip == "0.0.0.0" || wanted.ip == "0.0.0.0" || used.ip == wanted.ip) {
-            return Verdict::Unschedulable(
-                "node(s) didn't have free ports for the requested pod ports");
-          }
-        }
-      }
+    for (const PlainPod* other : view.PodsOn(node)) {
+      if (!PortsConflict(pod, *other)) continue;
+      return Verdict::Unschedulable("node(s) didn't have free ports for the requested pod ports");
     }
     return {};
   }

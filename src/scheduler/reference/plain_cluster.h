@@ -73,6 +73,8 @@ struct PlainCluster {
   WallTime now{};
 };
 
+struct ReservationMatches;
+
 // Who is where, as a filter is to see it: as it is, or with some pods gone or added. Pods whose
 // node is gone count for nothing, as with kube-scheduler.
 struct View {
@@ -80,6 +82,8 @@ struct View {
 
   const PlainCluster& cluster;
   std::map<std::string, std::vector<const PlainPod*>, std::less<>> pods_on;  // every node
+  // Which reservations the pod that looks may use. Their reserve pods are not among the pods.
+  std::shared_ptr<const ReservationMatches> reservations;
 
   const std::vector<const PlainPod*>& PodsOn(const PlainNode& node) const {
     return pods_on.at(node.name());

@@ -77,8 +77,12 @@ std::string LoadArgs(Random& random) {
 
 }  // namespace
 
-std::string RandomConfiguration(Random& random) {
+std::string RandomConfiguration(Random& random, bool reservations) {
   std::vector<std::string> enabled;
+  if (reservations) {
+    enabled.push_back(
+        fmt::format("{{name: Reservation, weight: {}}}", OneOf<int64_t>(random, {1, 2, 9, 5000})));
+  }
   for (const char* name : {"LoadAwareScheduling", "NodeResourcesFitPlus", "ScarceResourceAvoidance",
                            "SchedulingHint"}) {
     if (random.Chance(0.75)) {
@@ -98,7 +102,10 @@ std::string RandomConfiguration(Random& random) {
         fmt::format(", score: {{disabled: [{{name: {}}}]}}",
                     TextOf(random, {"ImageLocality", "NodeResourcesFit", "InterPodAffinity"}));
   }
-  if (random.Chance(0.1)) {
+  if (reservations && random.Chance(0.4)) {
+    // Before all others.
+    points += ", filter: {enabled: [{name: Reservation}]}";
+  } else if (random.Chance(0.1)) {
     points += fmt::format(", filter: {{disabled: [{{name: {}}}]}}",
                           TextOf(random, {"NodePorts", "TaintToleration", "PodTopologySpread"}));
   }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "api/node_metric.h"
+#include "api/reservation.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "kube/objects/namespace.h"
@@ -29,6 +30,7 @@ struct Flavor {
   double ports = 0.12;
   double volumes = 0.12;
   double taints = 0.2;
+  bool reservations = false;
   bool roomy = false;  // little is asked for, and nodes are large
 };
 Flavor RandomFlavor(Random& random);
@@ -57,7 +59,14 @@ void AddVolumes(kube::Pod& pod, Random& random);
 // A claim, a volume, a class, or what drivers say.
 void SetRandomVolumeObject(ClusterObjects& objects, Random& random, WallTime now);
 
+// Which reservations a pod wants, if any; perhaps the one of this name.
+void WishForReservations(kube::Pod& pod, Random& random, const std::string& name);
+// For pods like this one, without name and uid, that waits for a node.
+api::Reservation RandomReservation(Random& random, kube::Pod like, WallTime now);
+// It holds what it asks for, or about that.
+void MakeAvailable(api::Reservation& reservation, Random& random, const std::string& node);
+
 // A KubeSchedulerConfiguration with one profile.
-std::string RandomConfiguration(Random& random);
+std::string RandomConfiguration(Random& random, bool reservations);
 
 }  // namespace koord::scheduler::reference

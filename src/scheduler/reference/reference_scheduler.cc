@@ -34,7 +34,9 @@ std::vector<const PlainPod*> PromisedTo(const PlainCluster& cluster, const std::
 ReferenceScheduler::ReferenceScheduler(const Profile& profile, const ProfilePlugins& plugins)
     : pre_filters_(RulesAt(profile, plugins, ExtensionPoint::kPreFilter)),
       filters_(RulesAt(profile, plugins, ExtensionPoint::kFilter)),
-      scorers_(RulesAt(profile, plugins, ExtensionPoint::kScore)) {}
+      scorers_(RulesAt(profile, plugins, ExtensionPoint::kScore)),
+      post_filters_(RulesAt(profile, plugins, ExtensionPoint::kPostFilter)),
+      reservers_(RulesAt(profile, plugins, ExtensionPoint::kReserve)) {}
 
 std::vector<ReferenceScheduler::Named> ReferenceScheduler::RulesAt(const Profile& profile,
                                                                    const ProfilePlugins& plugins,
@@ -46,6 +48,12 @@ std::vector<ReferenceScheduler::Named> ReferenceScheduler::RulesAt(const Profile
     if (at->second != nullptr) rules.push_back({each.name, at->second.get(), each.weight});
   }
   return rules;
+}
+
+View ReferenceScheduler::Restored(const PlainCluster& cluster, const PlainPod& pod) const {
+  View view(cluster);
+  for (const Named& each : filters_) each.rule->Restore(view, pod);
+  return view;
 }
 
 ReferenceScheduler::PreFiltered ReferenceScheduler::PreFilter(const View& view, const PlainPod& pod,
@@ -131,7 +139,7 @@ Outcome ReferenceScheduler::Schedule(const PlainCluster& cluster, const PlainPod
     outcome.no_nodes = true;
     return outcome;
   }
-  const View view(cluster);
+  const View view = Restored(cluster, pod);
   const PreFiltered pre = PreFilter(view, pod, outcome);
   if (!outcome.pre_filter.ok()) return outcome;
 
@@ -143,6 +151,7 @@ Outcome ReferenceScheduler::Schedule(const PlainCluster& cluster, const PlainPod
     outcome.single = true;
     outcome.totals[name] = 0;
     outcome.best.insert(name);
+    Draw(view, pod, outcome);
     return outcome;
   };
   const auto nomination = cluster.nominations.find(pod.meta().uid);
@@ -165,7 +174,33 @@ Outcome ReferenceScheduler::Schedule(const PlainCluster& cluster, const PlainPod
     if (!outcome.failures.contains(node->name())) feasible.push_back(node);
   }
   Score(view, pod, feasible, outcome);
+  Draw(view, pod, outcome);
   return outcome;
+}
+
+void ReferenceScheduler::Draw(const View& view, const PlainPod& pod, Outcome& outcome) const {
+  for (const auto& [node, total] : outcome.totals) {
+    for (const Named& each : reservers_) {
+      outcome.drawn[node] += each.rule->DrawnFrom(view, pod, view.cluster.nodes.at(node));
+    }
+  }
+}
+
+std::vector<std::string> ReferenceScheduler::SayWhy(const PlainCluster& cluster,
+                                                    const PlainPod& pod,
+                                                    const Outcome& outcome) const {
+  const View view = Restored(cluster, pod);
+  const auto reasons = [&](const std::string& node) -> std::vector<std::string> {
+    if (!outcome.pre_filter.ok()) return outcome.pre_filter.reasons;
+    const auto failure = outcome.failures.find(node);
+    if (failure == outcome.failures.end()) return {outcome.absent_reason};
+    return failure->second.verdict.reasons;
+  };
+  std::vector<std::string> said;
+  for (const Named& each : post_filters_) {
+    for (std::string& text : each.rule->SayWhy(view, pod, reasons)) said.push_back(std::move(text));
+  }
+  return said;
 }
 
 void ReferenceScheduler::Score(const View& view, const PlainPod& pod, const Nodes& feasible,
@@ -337,7 +372,7 @@ std::optional<std::string> ReferenceScheduler::WhyNotEligible(const PlainCluster
 Preemption ReferenceScheduler::Preempt(const PlainCluster& cluster, const PlainPod& pod,
                                        const Outcome& outcome) const {
   if (const auto why = WhyNotEligible(cluster, pod, outcome)) return {*why, {}};
-  const View view(cluster);
+  const View view = Restored(cluster, pod);
   Outcome again;
   const PreFiltered pre = PreFilter(view, pod, again);
   Preemption preemption;

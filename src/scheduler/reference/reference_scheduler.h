@@ -30,10 +30,13 @@ struct Outcome {
   std::map<std::string, int64_t> totals;     // of the feasible nodes; 0 where nothing was scored
   std::map<std::string, std::string> parts;  // how totals come about, for messages
   std::set<std::string> best;
+  // The uid of the reservation that the pod draws from on each feasible node; "": none; or why it
+  // cannot be given the node after all.
+  std::map<std::string, std::string> drawn;
 };
 
 struct Preemption {
-  std::string message;  // empty: a node was found
+  std::string message;  // of DefaultPreemption; empty: a node was found
   struct Candidate {
     std::set<std::string> victims;  // uids
   };
@@ -50,7 +53,10 @@ class ReferenceScheduler {
   // After Schedule found no node.
   Preemption Preempt(const PlainCluster& cluster, const PlainPod& pod,
                      const Outcome& outcome) const;
-  // "0/3 nodes are available: ..." without what preemption says.
+  // What the plugins say of it that evict nobody, in their order.
+  std::vector<std::string> SayWhy(const PlainCluster& cluster, const PlainPod& pod,
+                                  const Outcome& outcome) const;
+  // "0/3 nodes are available: ..." without what is said besides.
   static std::string FitError(const PlainCluster& cluster, const Outcome& outcome);
 
  private:
@@ -66,6 +72,8 @@ class ReferenceScheduler {
 
   std::vector<Named> RulesAt(const Profile& profile, const ProfilePlugins& plugins,
                              ExtensionPoint point);
+  View Restored(const PlainCluster& cluster, const PlainPod& pod) const;
+  void Draw(const View& view, const PlainPod& pod, Outcome& outcome) const;
   PreFiltered PreFilter(const View& view, const PlainPod& pod, Outcome& outcome) const;
   // Filters as they see the nodes with and without the pods that are promised them.
   std::map<std::string, NodeFailure> Filter(const View& view, const PlainPod& pod,
@@ -84,6 +92,8 @@ class ReferenceScheduler {
   std::vector<Named> pre_filters_;
   std::vector<Named> filters_;
   std::vector<Named> scorers_;
+  std::vector<Named> post_filters_;
+  std::vector<Named> reservers_;
 };
 
 }  // namespace koord::scheduler::reference

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/reference/charged.h"
 #include "scheduler/reference/rule.h"
 
 namespace koord::scheduler::reference {
@@ -33,11 +34,6 @@ int64_t Charged(const View& view, const PlainNode& node, AmountOfPod amount,
   return sum;
 }
 
-int64_t Requested(const View& view, const PlainNode& node, std::string_view resource) {
-  const auto amount = [&](const PlainPod& pod) { return AmountOf(pod.requests, resource); };
-  return Charged(view, node, amount, [&](const PlainPod& pod) { return amount(pod) > 0; });
-}
-
 int64_t NonZero(const PlainPod& pod, std::string_view resource) {
   if (resource == "cpu") return pod.non_zero_cpu;
   if (resource == "memory") return pod.non_zero_memory;
@@ -50,10 +46,19 @@ int64_t NonZeroRequested(const View& view, const PlainNode& node, std::string_vi
       [&](const PlainPod& pod) { return AmountOf(pod.requests, resource) > 0; });
 }
 
+}  // namespace
+
+int64_t Requested(const View& view, const PlainNode& node, std::string_view resource) {
+  const auto amount = [&](const PlainPod& pod) { return AmountOf(pod.requests, resource); };
+  return Charged(view, node, amount, [&](const PlainPod& pod) { return amount(pod) > 0; });
+}
+
 int64_t PodCount(const View& view, const PlainNode& node) {
   return Charged(
       view, node, [](const PlainPod&) { return int64_t{1}; }, [](const PlainPod&) { return true; });
 }
+
+namespace {
 
 int64_t LeastAllocatedScore(int64_t used, int64_t allocatable) {
   return used > allocatable ? 0 : (allocatable - used) * 100 / allocatable;

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +25,15 @@ struct ScoreAnswer {
   std::vector<int64_t> scores = {};  // 0 to 100, one a feasible node
 };
 
+// Why a node will not do.
+using ReasonsByNode = std::function<std::vector<std::string>(const std::string& node)>;
+
 class Rule {
  public:
   virtual ~Rule() = default;
 
+  // Shows the pod the cluster as it is for it, before anybody else has a say.
+  virtual void Restore(View&, const PlainPod&) const {}
   virtual PreFilterAnswer PreFilter(const View&, const PlainPod&) const { return {}; }
   // One verdict a node.
   virtual std::vector<Verdict> Filter(const View& view, const PlainPod& pod,
@@ -43,6 +49,13 @@ class Rule {
   }
   // The nodes that are tried first, one after another.
   virtual std::vector<std::string> PreferNodes(const View&, const PlainPod&) const { return {}; }
+  // The uid of the reservation that the pod draws from on a node; "": none; or why it cannot be.
+  virtual std::string DrawnFrom(const View&, const PlainPod&, const PlainNode&) const { return ""; }
+  // What else is to be said of a pod for which no node will do.
+  virtual std::vector<std::string> SayWhy(const View&, const PlainPod&,
+                                          const ReasonsByNode&) const {
+    return {};
+  }
 };
 
 // Null for a plugin that decides nothing about nodes.
@@ -69,5 +82,11 @@ std::unique_ptr<Rule> NodeVolumeLimitsRule();
 std::unique_ptr<Rule> VolumeBindingRule();
 std::unique_ptr<Rule> VolumeZoneRule();
 std::unique_ptr<Rule> SchedulingHintRule(SchedulingHintArgs args);
+
+struct ReservationSettings {
+  std::vector<std::string> ignored_resources;
+  std::vector<std::string> ignored_resource_groups;
+};
+std::unique_ptr<Rule> ReservationRule(ReservationSettings settings);
 
 }  // namespace koord::scheduler::reference

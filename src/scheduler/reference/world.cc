@@ -11,6 +11,7 @@
 #include "kube/yaml.h"
 #include "model/transform/transform.h"
 #include "scheduler/reference/choose.h"
+#include "scheduler/reference/plain_reservation.h"
 
 namespace koord::scheduler::reference {
 namespace {
@@ -29,10 +30,16 @@ void RemoveAny(ObjectCache<T>& cache, Random& random) {
     cache.Remove(kube::ObjectKey(AnyOf(random, cache.objects())->first));
 }
 
+Flavor FlavorOf(Random& random, bool reservations) {
+  Flavor flavor = RandomFlavor(random);
+  flavor.reservations = reservations;
+  return flavor;
+}
+
 }  // namespace
 
-World::World(CoreBed& core, uint64_t seed)
-    : core_(core), random_(seed), flavor_(RandomFlavor(random_)), cluster_(core.objects) {
+World::World(CoreBed& core, uint64_t seed, bool reservations)
+    : core_(core), random_(seed), flavor_(FlavorOf(random_, reservations)), cluster_(core.objects) {
   cluster_.now = core.loop.clock().Now();
   for (const char* name : {"one", "two"}) {
     kube::Namespace ns;
@@ -40,6 +47,7 @@ World::World(CoreBed& core, uint64_t seed)
     core_.objects.namespaces.Set(Shared(std::move(ns)));
   }
   for (int64_t n = Between(random_, 1, kNodeNames); n > 0; --n) SetNode();
+  for (int64_t n = Between(random_, 0, 12); n > 0 && reservations; --n) ChangeReservations();
   for (int64_t n = Between(random_, 0, 20); n > 0; --n) AddPod();
   for (int64_t n = Between(random_, 0, 8); n > 0; --n) SetMetric();
   for (int64_t n = Between(random_, 0, 3); n > 0; --n) SetObject();
@@ -49,6 +57,7 @@ World::World(CoreBed& core, uint64_t seed)
 }
 
 void World::Step() {
+  if (flavor_.reservations && random_.Chance(0.25)) return ChangeReservations();
   const uint64_t what = random_.Below(100);
   if (what < 12) return SetNode();
   if (what < 15) return RemoveNode();
@@ -130,6 +139,10 @@ kube::Pod World::NewPod() {
   if (kinds_.size() < kKinds || random_.Chance(0.1)) {
     if (kinds_.size() == kKinds) kinds_.erase(AnyOf(random_, kinds_));
     kinds_.push_back(RandomPod(random_, flavor_, cluster_.now));
+    if (flavor_.reservations) {
+      WishForReservations(kinds_.back(), random_,
+                          fmt::format("res-{}", Between(random_, 0, next_reservation_)));
+    }
   }
   kube::Pod pod = *AnyOf(random_, kinds_);
   pod.metadata.name = fmt::format("pod-{}", next_pod_);
@@ -154,13 +167,13 @@ void World::AddPod() {
   pod.metadata.name = fmt::format("pod-{}", next_pod_);
   pod.metadata.uid = fmt::format("uid-{}", next_pod_++);
   pod.spec.node_name = AnyNode();
-  if (random_.Chance(0.15)) {
+  if (!flavor_.reservations && random_.Chance(0.15)) {
     pod.metadata.name = pod.metadata.uid;
     pod.metadata.annotations[std::string(api::kAnnotationReservePod)] = "true";
     pod.metadata.annotations[std::string(api::kAnnotationReservationName)] = "reservation";
   } else {
     Settle(pod, random_, cluster_.now);
-    if (random_.Chance(0.3)) DrawFromAny(pod);
+    if (random_.Chance(flavor_.reservations ? 0.5 : 0.3)) DrawFromAny(pod);
   }
   SetPod(std::move(pod));
 }
@@ -175,7 +188,9 @@ void World::DrawFromAny(kube::Pod& pod) {
   const kube::Pod& reservation = *(*AnyOf(random_, reservations))->pod;
   if (random_.Chance(0.8)) pod.spec.node_name = reservation.spec.node_name;
   pod.metadata.annotations[std::string(api::kAnnotationReservationAllocated)] =
-      api::EncodeReservationAllocated({.name = "reservation", .uid = reservation.metadata.uid});
+      api::EncodeReservationAllocated({.name = reservation.metadata.annotations.at(
+                                           std::string(api::kAnnotationReservationName)),
+                                       .uid = reservation.metadata.uid});
 }
 
 void World::DropPod(const std::string& uid) {
@@ -186,13 +201,16 @@ void World::DropPod(const std::string& uid) {
 }
 
 void World::RemovePod() {
-  if (!cluster_.pods.empty()) DropPod(std::string(AnyOf(random_, cluster_.pods)->first));
+  if (cluster_.pods.empty()) return;
+  const std::string uid = AnyOf(random_, cluster_.pods)->first;
+  const api::Reservation* reservation = ReservationOf(uid);
+  return reservation == nullptr ? DropPod(uid) : DropReservation(reservation->metadata.name);
 }
 
 void World::ChangePod() {
   if (cluster_.pods.empty()) return;
   const auto at = AnyOf(random_, cluster_.pods);
-  if (assumed_.contains(at->first)) return;
+  if (assumed_.contains(at->first) || ReservationOf(at->first) != nullptr) return;
   kube::Pod pod = *at->second.pod;
   switch (random_.Below(4)) {
     case 0:
@@ -216,6 +234,7 @@ void World::SettleAssumed() {
   if (assumed_.empty()) return;
   const std::string uid = *AnyOf(random_, assumed_);
   assumed_.erase(uid);
+  if (ReservationOf(uid) != nullptr) return SettleReservation(uid);
   if (random_.Chance(0.25)) {
     core_.ledger.Forget(uid);
     cluster_.pods.erase(uid);
@@ -234,15 +253,23 @@ CoreBed::PodPtr World::NextPod() {
     pending_.erase(at);
     return pod;
   }
+  if (flavor_.reservations && random_.Chance(0.15)) return NextReservePod();
   return Shared(NewPod());
 }
 
-void World::Place(const CoreBed::PodPtr& pod, const std::string& node) {
+void World::Place(const CoreBed::PodPtr& pod, const std::string& node,
+                  std::unique_ptr<Holdings> held) {
   Nominate(pod, "");
   if (random_.Chance(0.3)) return;  // it is gone before it is bound
-  (void)core_.ledger.Assume(pod, core_.ledger.shapes().Of(pod), *core_.ledger.nodes().Find(node));
   kube::Pod placed = *pod;
   placed.spec.node_name = node;
+  if (held != nullptr && held->draws_from) {
+    placed.metadata.annotations[std::string(api::kAnnotationReservationAllocated)] =
+        api::EncodeReservationAllocated(
+            {.name = held->draws_from->name, .uid = held->draws_from->uid});
+  }
+  (void)core_.ledger.Assume(pod, core_.ledger.shapes().Of(pod), *core_.ledger.nodes().Find(node),
+                            std::move(held));
   cluster_.pods[pod->metadata.uid] = PlainPodOf(Shared(std::move(placed)), true, cluster_.now);
   assumed_.insert(pod->metadata.uid);
 }
@@ -295,6 +322,104 @@ void World::ShowEvicted(const std::string& uid) {
   condition.status = "True";
   condition.reason = "PreemptionByScheduler";
   SetPod(std::move(pod));
+}
+
+// ---- Reservations
+
+const api::Reservation* World::ReservationOf(const std::string& uid) const {
+  const auto pod = cluster_.pods.find(uid);
+  if (pod == cluster_.pods.end() || !pod->second.is_reservation) return nullptr;
+  const std::string* name =
+      kube::FindValue(pod->second.meta().annotations, api::kAnnotationReservationName);
+  return cluster_.objects.reservations.Find(*name);
+}
+
+// Those that wait for a node are as they were made until they have one.
+void World::ChangeReservations() {
+  const auto& known = cluster_.objects.reservations.objects();
+  if (known.empty() || (known.size() < 12 && random_.Chance(0.4))) {
+    api::Reservation reservation = NewReservation();
+    MakeAvailable(reservation, random_, AnyNode());
+    return SetReservation(reservation);
+  }
+  const api::Reservation& any = *AnyOf(random_, known)->second;
+  if (random_.Chance(0.15)) return DropReservation(std::string(any.metadata.name));
+  if (any.status.phase == api::kReservationAvailable) ChangeReservation(any);
+}
+
+api::Reservation World::NewReservation() {
+  api::Reservation reservation = RandomReservation(
+      random_, random_.Chance(0.7) ? NewPod() : RandomPod(random_, flavor_, cluster_.now),
+      cluster_.now);
+  reservation.metadata.name = fmt::format("res-{}", next_reservation_);
+  reservation.metadata.uid = fmt::format("res-uid-{}", next_reservation_++);
+  return reservation;
+}
+
+CoreBed::PodPtr World::NextReservePod() {
+  api::Reservation reservation = NewReservation();
+  if (random_.Chance(0.03)) reservation.spec.ttl.reset();
+  SetReservation(reservation);
+  return Shared(ReservePodOf(reservation));
+}
+
+void World::ChangeReservation(api::Reservation reservation) {
+  const api::Reservation other = NewReservation();
+  switch (random_.Below(8)) {
+    case 0:
+      reservation.metadata.labels = other.metadata.labels;
+      break;
+    case 1:
+      reservation.metadata.annotations = other.metadata.annotations;
+      break;
+    case 2:
+      reservation.spec.unschedulable = !reservation.spec.unschedulable;
+      break;
+    case 3:
+      reservation.spec.taints = other.spec.taints;
+      break;
+    case 4:
+      reservation.spec.owners = other.spec.owners;
+      break;
+    case 5:
+      MakeAvailable(reservation, random_, reservation.status.node_name);
+      break;
+    case 6:
+      reservation.metadata.deletion_timestamp = cluster_.now;
+      break;
+    default:
+      reservation.status.phase = TextOf(random_, {"Succeeded", "Failed"});
+  }
+  SetReservation(reservation);
+}
+
+void World::SetReservation(const api::Reservation& reservation) {
+  const std::string& uid = reservation.metadata.uid;
+  core_.SetReservation(Shared(reservation));
+  if (reservation.status.phase == api::kReservationAvailable) {
+    cluster_.pods[uid] = PlainPodOf(Shared(ReservePodOf(reservation)), true, cluster_.now);
+  } else if (!assumed_.contains(uid)) {
+    cluster_.pods.erase(uid);
+  }
+}
+
+void World::DropReservation(const std::string& name) {
+  const std::string uid = cluster_.objects.reservations.Find(name)->metadata.uid;
+  core_.RemoveReservation(name);
+  cluster_.pods.erase(uid);
+  assumed_.erase(uid);
+}
+
+// It was given a node: it is seen there, or that came to nothing.
+void World::SettleReservation(const std::string& uid) {
+  api::Reservation reservation = *ReservationOf(uid);
+  if (random_.Chance(0.25)) {
+    core_.ledger.Forget(uid);
+    cluster_.pods.erase(uid);
+    return;
+  }
+  MakeAvailable(reservation, random_, cluster_.pods.at(uid).spec().node_name);
+  SetReservation(reservation);
 }
 
 // ---- The rest
@@ -402,6 +527,7 @@ std::string World::Dump() const {
   dump_all(kube::kCsiStorageCapacities, cluster_.objects.csi_storage_capacities);
   dump_all(kube::kVolumeAttachments, cluster_.objects.volume_attachments);
   dump_all(api::kNodeMetrics, cluster_.objects.node_metrics);
+  dump_all(api::kReservations, cluster_.objects.reservations);
   return text;
 }
 

@@ -17,15 +17,15 @@ namespace koord::scheduler::reference {
 // one change after another, and as lists that hold how it is now.
 class World {
  public:
-  World(CoreBed& core, uint64_t seed);
+  World(CoreBed& core, uint64_t seed, bool reservations);
 
   // A node, pod, metric or other object comes, goes or changes, or time passes.
   void Step();
   // A pod that wants a node: a new one, one more of its kind, or one that was tried before.
   CoreBed::PodPtr NextPod();
 
-  // What becomes of it.
-  void Place(const CoreBed::PodPtr& pod, const std::string& node);
+  // What becomes of it. `held`: what it was given beyond amounts.
+  void Place(const CoreBed::PodPtr& pod, const std::string& node, std::unique_ptr<Holdings> held);
   void Fail(const CoreBed::PodPtr& pod);
   // "" takes a promise back.
   void Nominate(const CoreBed::PodPtr& pod, const std::string& node);
@@ -46,6 +46,14 @@ class World {
   void RemovePod();
   void ChangePod();
   void SettleAssumed();
+  void ChangeReservations();
+  api::Reservation NewReservation();
+  CoreBed::PodPtr NextReservePod();
+  void ChangeReservation(api::Reservation reservation);
+  void SetReservation(const api::Reservation& reservation);
+  void DropReservation(const std::string& name);
+  void SettleReservation(const std::string& uid);
+  const api::Reservation* ReservationOf(const std::string& uid) const;
   void SetMetric();
   void RemoveMetric();
   void SetObject();
@@ -68,6 +76,7 @@ class World {
   std::vector<CoreBed::PodPtr> pending_;  // tried before
   std::set<std::string> assumed_;         // uids
   int next_pod_ = 0;
+  int next_reservation_ = 0;
 };
 
 }  // namespace koord::scheduler::reference

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/keys.h"
+#include "api/reservation_annotations.h"
+#include "api/resources.h"
 #include "base/log.h"
 #include "kube/codec.h"
 #include "kube/objects/pod_resources.h"
@@ -36,6 +39,7 @@ std::string Text(const kube::ResourceList& list) { return kube::Serialize(kube::
 Checker::Checker(const Clock& clock, apiserver::Store& store) : clock_(clock) {
   Watch(store, kube::kPods.qualified(), &Checker::SeePod);
   Watch(store, kube::kNodes.qualified(), &Checker::SeeNode);
+  Watch(store, api::kReservations.qualified(), &Checker::SeeReservation);
   Watch(store, kube::kEvents.qualified(), &Checker::SeeOther);
   Watch(store, kube::kLeases.qualified(), &Checker::SeeOther);
 }
@@ -85,8 +89,14 @@ void Checker::SeePod(const apiserver::Change& change) {
   PodState& state = pods_[name];
   state.pod = std::move(pod);
   state.ended = HasEnded(state.pod);
+  const bool has_node = !state.pod.spec.node_name.empty();
+  if (!has_node &&
+      state.pod.metadata.annotations.contains(std::string(api::kAnnotationReservationAllocated))) {
+    Complain(fmt::format("{} draws from a reservation and has no node", name));
+  }
   if (!is_binding) return;
   state.bound_at = clock_.Steady();
+  ++pods_bound_;
   bindings_.push_back(
       fmt::format("{} {} {}", clock_.Steady() / 1ms, name, state.pod.spec.node_name));
   CheckBinding(state.pod);
@@ -114,32 +124,180 @@ void Checker::OnBindingSent(const std::string& uid, const std::string& node) {
 }
 
 void Checker::CheckBinding(const kube::Pod& pod) {
-  const auto decided = decided_.find({pod.metadata.uid, pod.spec.node_name});
-  if (decided == decided_.end()) {
-    return Complain(fmt::format("I1: nobody sent {} to {}", pod.metadata.name, pod.spec.node_name));
-  }
-  kube::ResourceList allocatable = decided->second;
-  if (const auto node = nodes_.find(pod.spec.node_name); node != nodes_.end()) {
-    kube::RaiseTo(allocatable, node->second.status.allocatable);
-  }
-  CheckRoom(pod, allocatable);
+  CheckDecided(pod.metadata.name, pod.metadata.uid, pod.spec.node_name);
+  CheckDraw(pod);
 }
 
-void Checker::CheckRoom(const kube::Pod& pod, const kube::ResourceList& allocatable) {
+void Checker::CheckDecided(const std::string& name, const std::string& uid,
+                           const std::string& node_name) {
+  const auto decided = decided_.find({uid, node_name});
+  if (decided == decided_.end()) {
+    return Complain(fmt::format("I1: nobody sent {} to {}", name, node_name));
+  }
+  kube::ResourceList allocatable = decided->second;
+  if (const auto node = nodes_.find(node_name); node != nodes_.end()) {
+    kube::RaiseTo(allocatable, node->second.status.allocatable);
+  }
+  CheckRoom(name, node_name, allocatable);
+}
+
+void Checker::CheckRoom(const std::string& name, const std::string& node,
+                        const kube::ResourceList& allocatable) {
   kube::ResourceList requested;
   int64_t count = 0;
   std::string who;
-  for (const auto& [name, state] : pods_) {
-    if (state.pod.spec.node_name != pod.spec.node_name || state.ended) continue;
+  for (const auto& [other, state] : pods_) {
+    if (state.pod.spec.node_name != node || state.ended) continue;
     kube::AddTo(requested, kube::PodRequests(state.pod));
     ++count;
-    who += " " + name;
+    who += " " + other;
+  }
+  // What reservations hold and nobody uses.
+  for (const auto& [other, state] : reservations_) {
+    const api::ReservationStatus& status = state.object.status;
+    if (status.node_name != node || !state.available()) continue;
+    int64_t owners = 0;
+    const kube::ResourceList used = UsedOf(state.object, owners);
+    for (const auto& [resource, amount] : status.allocatable) {
+      const kube::Quantity rest = amount - kube::AmountOf(used, resource);
+      if (rest.Sign() > 0) requested[resource] += rest;
+    }
+    count += owners == 0 ? 1 : 0;
+    who += fmt::format(" {}({} owners)", other, owners);
   }
   requested[std::string(kube::kPodCount)] = kube::Quantity(count);
   if (kube::FitsIn(requested, allocatable)) return;
-  Complain(fmt::format("I2: {} is over-committed by {}: requested {}, allocatable {}, pods{}",
-                       pod.spec.node_name, pod.metadata.name, Text(requested), Text(allocatable),
-                       who));
+  Complain(fmt::format("I2: {} is over-committed by {}: requested {}, allocatable {}, pods{}", node,
+                       name, Text(requested), Text(allocatable), who));
+}
+
+// ---- Reservations
+
+namespace {
+
+std::string DrawnBy(const kube::Pod& pod) {
+  const auto allocated = api::ReservationAllocatedOf(pod.metadata.annotations);
+  return allocated.ok() && *allocated ? (*allocated)->uid : "";
+}
+
+std::string AppOf(const kube::Pod& pod) {
+  return std::string(kube::ValueOf(pod.metadata.labels, "app"));
+}
+
+// The application that a reservation of the plan is for.
+std::string AppOf(const api::Reservation& reservation) {
+  return reservation.spec.owners.at(0).label_selector->match_labels.at("app");
+}
+
+}  // namespace
+
+const Checker::ReservationState* Checker::FindReservation(const std::string& uid) const {
+  for (const auto& [name, state] : reservations_) {
+    if (state.object.metadata.uid == uid) return &state;
+  }
+  return nullptr;
+}
+
+kube::ResourceList Checker::UsedOf(const api::Reservation& reservation, int64_t& owners) const {
+  kube::ResourceList used;
+  for (const auto& [name, state] : pods_) {
+    if (state.ended || state.pod.spec.node_name != reservation.status.node_name ||
+        DrawnBy(state.pod) != reservation.metadata.uid) {
+      continue;
+    }
+    kube::AddTo(used, kube::PodRequests(state.pod));
+    ++owners;
+  }
+  return used;
+}
+
+void Checker::SeeReservation(const apiserver::Change& change) {
+  if (change.after == nullptr) {
+    reservations_.erase(change.key);
+    return;
+  }
+  api::Reservation object = Decode<api::Reservation>(change.after);
+  uids_.insert(object.metadata.uid);
+  known_reservations_[object.metadata.uid] = object;
+  const auto known = reservations_.find(change.key);
+  const bool same =
+      known != reservations_.end() && known->second.object.metadata.uid == object.metadata.uid;
+  const ReservationState before = same ? known->second : ReservationState();
+  const std::string& node = object.status.node_name;
+  const std::string& was_on = before.object.status.node_name;
+  if (!was_on.empty() && node != was_on) {
+    Complain(fmt::format("I1: {} moved from {} to {}", change.key, was_on, node));
+  }
+  if (before.ended() && object.status.phase != before.object.status.phase) {
+    Complain(fmt::format("{} was {} and is {}", change.key, before.object.status.phase,
+                         object.status.phase));
+  }
+  ReservationState& state = reservations_[change.key];
+  const bool becomes_available = !before.available() && object.status.phase == "Available";
+  state = {.object = std::move(object),
+           .available_at = becomes_available ? clock_.Steady() : before.available_at};
+  if (becomes_available) {
+    bindings_.push_back(
+        fmt::format("{} {} {}", clock_.Steady() / 1ms, change.key, state.object.status.node_name));
+    CheckDecided(change.key, state.object.metadata.uid, state.object.status.node_name);
+  }
+}
+
+void Checker::CheckDraw(const kube::Pod& pod) {
+  const std::string& name = pod.metadata.name;
+  const std::string uid = DrawnBy(pod);
+  if (uid.empty()) {
+    if (pod.metadata.annotations.contains(std::string(api::kAnnotationReservationAffinity))) {
+      Complain(fmt::format("{} must use a reservation and has none", name));
+    }
+    return;
+  }
+  ++draws_;
+  const auto known = known_reservations_.find(uid);
+  if (known == known_reservations_.end()) {
+    return Complain(fmt::format("{} draws from {}, which there never was", name, uid));
+  }
+  const api::Reservation& reservation = known->second;
+  if (reservation.status.node_name != pod.spec.node_name) {
+    Complain(fmt::format("{} on {} draws from {} on {}", name, pod.spec.node_name,
+                         reservation.metadata.name, reservation.status.node_name));
+  }
+  if (AppOf(reservation) != AppOf(pod)) {
+    Complain(fmt::format("{} draws from {}, which is not for it", name, reservation.metadata.name));
+  }
+  auto& drawn = drawn_[uid];
+  drawn.insert(pod.metadata.uid);
+  if (api::AllocatesOnce(reservation.spec) && drawn.size() > 1) {
+    Complain(fmt::format("I4: {} is the second to use {}", name, reservation.metadata.name));
+  }
+}
+
+// The only pod that uses a reservation makes no room for others when it goes, unless it uses more
+// than is reserved.
+void Checker::CheckVictim(const kube::Pod& victim) {
+  const ReservationState* state = FindReservation(DrawnBy(victim));
+  if (state == nullptr || !state->available() ||
+      clock_.Steady() - state->available_at < kOldestIdea / 4) {
+    return;
+  }
+  int64_t owners = 0;
+  if (!kube::FitsIn(UsedOf(state->object, owners), state->object.status.allocatable)) return;
+  if (owners != 1) return;
+  for (const auto& [name, other] : pods_) {
+    if (!other.bound() && AppOf(other.pod) == AppOf(victim) &&
+        other.pod.spec.priority.value_or(0) > victim.spec.priority.value_or(0)) {
+      return;
+    }
+  }
+  Complain(fmt::format("{} is evicted, and what {} holds stays reserved", victim.metadata.name,
+                       state->object.metadata.name));
+}
+
+void Checker::OnReservationDeletionSent(const std::string& name) {
+  const auto known = reservations_.find(name);
+  if (known != reservations_.end() && !known->second.ended()) {
+    Complain(fmt::format("{} is collected and has not ended", name));
+  }
 }
 
 void Checker::OnDeletionSent(const std::string& name, const std::string& uid) {
@@ -147,6 +305,7 @@ void Checker::OnDeletionSent(const std::string& name, const std::string& uid) {
   const auto victim = pods_.find(name);
   if (victim == pods_.end() || victim->second.pod.metadata.uid != uid) return;
   evicted_.insert(name);
+  CheckVictim(victim->second.pod);
   // Those who are pending now, and those who were not long ago.
   for (const auto& [other, state] : pods_) {
     if (!state.bound()) last_pending_[state.pod.spec.priority.value_or(0)] = clock_.Steady();

@@ -20,6 +20,7 @@ constexpr int kOperations = 130;
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 constexpr std::string_view kHostname = "kubernetes.io/hostname";
 constexpr std::array kZones = {"a", "b", "c"};
+constexpr int kReserverApps = 3;
 
 // Labels of the pods that are made for one purpose, and how many of them there may ever be where
 // room for all of them depends on it.
@@ -51,7 +52,10 @@ Json Spread(std::string_view app, std::string_view key, std::string_view otherwi
 
 class Planner {
  public:
-  explicit Planner(uint64_t seed) : random_(seed * 7919 + 1) { plan_.length = kLength; }
+  explicit Planner(uint64_t seed)
+      : random_(seed * 7919 + 1), reservations_expire_(random_.Chance(0.5)) {
+    plan_.length = kLength;
+  }
 
   Plan Make() {
     Setup();
@@ -116,7 +120,12 @@ class Planner {
                          {"memory", fmt::format("{}Gi", cpus * 2)},
                          {"pods", cpus > 16 ? "110" : "12"}};
     return {{"metadata",
-             {{"name", name}, {"labels", {{kHostname, name}, {kZone, zone}, {"disk", disk}}}}},
+             {{"name", name},
+              {"labels",
+               {{kHostname, name},
+                {kZone, zone},
+                {"disk", disk},
+                {"big", cpus > 16 ? "true" : "false"}}}}},
             {"status",
              {{"capacity", resources},
               {"allocatable", resources},
@@ -232,6 +241,68 @@ class Planner {
     Add("POST", kPodsPath, std::move(pod));
   }
 
+  // ---- reservations ----
+
+  static std::string ReserverApp(int64_t i) { return fmt::format("{}-{}", kReservers, i); }
+
+  Json ReservationObject(const std::string& name, std::string_view app, int64_t milli_cpu,
+                         bool once, std::string_view ttl) {
+    return {{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
+            {"kind", "Reservation"},
+            {"metadata", {{"name", name}}},
+            {"spec",
+             {{"template", PodObject("", app, milli_cpu)},
+              {"owners", array{{{"labelSelector", SelectorFor(app)}}}},
+              {"ttl", ttl},
+              {"allocateOnce", once},
+              {"allocatePolicy", random_.Chance(0.5) ? "Aligned" : "Restricted"}}}};
+  }
+
+  // Where clocks are set, what ends by the time of day would end at another time.
+  void CreateReservation() {
+    const std::string name = fmt::format("room-{}", next_reservation_++);
+    const std::string ttl =
+        reservations_expire_ && random_.Chance(0.6) ? fmt::format("{}s", Between(5, 60)) : "24h";
+    reservations_.insert(name);
+    Add("POST", kReservationsPath,
+        ReservationObject(name, ReserverApp(Between(1, kReserverApps)), Between(3, 25) * 100,
+                          random_.Chance(0.6), ttl));
+  }
+
+  void ChangeReservation() {
+    if (reservations_.empty()) return;
+    const std::string name = Any(reservations_);
+    const std::string path = fmt::format("{}/{}", kReservationsPath, name);
+    if (random_.Chance(0.3)) {
+      return Add("PATCH", path, {{"spec", {{"unschedulable", random_.Chance(0.5)}}}});
+    }
+    reservations_.erase(name);
+    Add("DELETE", path);
+    if (!random_.Chance(0.3)) return;
+    // Another one of the same name, at once.
+    reservations_.insert(name);
+    Add("POST", kReservationsPath,
+        ReservationObject(name, ReserverApp(Between(1, kReserverApps)), Between(3, 15) * 100,
+                          random_.Chance(0.5), "24h"));
+  }
+
+  // A pod that may use a reservation, or must.
+  void CreateOwner() {
+    const std::string app = ReserverApp(Between(1, kReserverApps));
+    const std::string name = fmt::format("{}-{}", app, next_pod_++);
+    Json pod = PodObject(name, app, Between(1, 20) * 100);
+    if (random_.Chance(0.3)) {
+      kube::At(pod, {"metadata", "annotations", "scheduling.koordinator.sh/reservation-affinity"}) =
+          "{}";
+    }
+    if (random_.Chance(0.2)) kube::At(pod, {"spec", "priorityClassName"}) = "middle";
+    if (random_.Chance(0.3)) {
+      kube::At(pod, {"metadata", "annotations", kLifetime}) = std::to_string(Between(3, 30));
+    }
+    pods_.insert(name);
+    Add("POST", kPodsPath, std::move(pod));
+  }
+
   void DeletePod() {
     if (pods_.empty()) return;
     const std::string name = Any(pods_);
@@ -259,7 +330,10 @@ class Planner {
 
   void Operate() {
     const uint64_t what = random_.Below(100);
-    if (what < 52) return CreatePod();
+    if (what < 30) return CreatePod();
+    if (what < 38) return CreateReservation();
+    if (what < 49) return CreateOwner();
+    if (what < 52) return ChangeReservation();
     if (what < 66) return DeletePod();
     if (what < 74) return ChangePod();
     if (what < 90) return ChangeNode();
@@ -274,6 +348,7 @@ class Planner {
   // ---- what goes wrong ----
 
   void Jumps() {
+    if (reservations_expire_) return;
     for (int64_t i = Between(0, 3); i > 0; --i) {
       plan_.jumps.push_back({RandomTime(), random_.Chance(0.5) ? Duration(1h) : Duration(-1h)});
     }
@@ -293,7 +368,8 @@ class Planner {
 
   Duration RandomTime() { return Duration(static_cast<int64_t>(random_.Below(kLength.count()))); }
 
-  // Two large empty machines of each kind in every zone; whoever still has a gate is let go.
+  // Two large empty machines of each kind in every zone, and a reservation for whoever must use
+  // one; whoever still has a gate is let go.
   void Rescue() {
     const size_t before = plan_.requests.size();
     for (const std::string& name : gated_) {
@@ -308,6 +384,13 @@ class Planner {
         }
       }
     }
+    for (int64_t i = 1; i <= kReserverApps; ++i) {
+      Json object =
+          ReservationObject(fmt::format("rescue-{}", i), ReserverApp(i), 100, false, "0s");
+      kube::At(object, {"spec", "allocatePolicy"}) = "Aligned";
+      kube::At(object, {"spec", "template", "spec", "nodeSelector", "big"}) = "true";
+      Add("POST", kReservationsPath, std::move(object));
+    }
     const auto begin = plan_.requests.begin() + static_cast<int64_t>(before);
     plan_.rescue.assign(begin, plan_.requests.end());
     plan_.requests.erase(begin, plan_.requests.end());
@@ -317,11 +400,13 @@ class Planner {
   Plan plan_;
   Duration now_{};
   std::vector<Duration> times_;
-  std::set<std::string> nodes_, removed_, pods_;
+  const bool reservations_expire_;
+  std::set<std::string> nodes_, removed_, pods_, reservations_;
   std::vector<std::string> gated_;
   std::map<std::string, int> made_;
   int next_node_ = 0;
   int next_pod_ = 0;
+  int next_reservation_ = 0;
 };
 
 }  // namespace

@@ -61,7 +61,11 @@ inline constexpr char kLifetime[] = "simulation/lifetime";
 // Pods that fit nowhere.
 inline constexpr char kImpossible[] = "impossible";
 
+// Reservations are for pods of one of these applications, told by the label app.
+inline constexpr char kReservers[] = "reserver";
+
 inline constexpr char kPodsPath[] = "/api/v1/namespaces/default/pods";
+inline constexpr char kReservationsPath[] = "/apis/scheduling.koordinator.sh/v1alpha1/reservations";
 
 // All of it sorted by time.
 Plan MakePlan(uint64_t seed);

@@ -1,16 +1,19 @@
 #include "simulation/scheduler/simulation_world_testing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "api/crds.h"
+#include "api/reservation_annotations.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "kube/time.h"
 #include "kube/transport/in_process_transport.h"
 #include "kube/yaml.h"
+#include "scheduler/cluster/reserve_pod.h"
 #include "scheduler/config/scheduler_gates.h"
 
 namespace koord::localcluster::simulation {
@@ -86,9 +89,9 @@ std::unique_ptr<scheduler::SchedulerApp> MakeApp(EventLoop& loop, kube::Client& 
   return std::move(*app);
 }
 
-kube::Json NodeMetricDefinition() {
+kube::Json DefinitionOf(std::string_view plural) {
   for (const EmbeddedFile& file : api::CustomResourceDefinitions()) {
-    if (std::string_view(file.name).find("nodemetrics") == std::string_view::npos) continue;
+    if (std::string_view(file.name).find(plural) == std::string_view::npos) continue;
     const auto object = kube::ParseYaml(file.text);
     EXPECT_TRUE(object.ok()) << Message(object.status());
     return object.value_or(kube::Json());
@@ -98,11 +101,24 @@ kube::Json NodeMetricDefinition() {
 
 }  // namespace
 
-void InstallNodeMetrics(apiserver::TestServer& server) {
-  static const kube::Json kDefinition = NodeMetricDefinition();
+namespace {
+
+void Install(apiserver::TestServer& server, const kube::Json& definition) {
   const auto answer =
-      server.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kDefinition);
+      server.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
   ASSERT_EQ(answer.code, 201) << answer.body;
+}
+
+}  // namespace
+
+void InstallNodeMetrics(apiserver::TestServer& server) {
+  static const kube::Json kDefinition = DefinitionOf("nodemetrics");
+  Install(server, kDefinition);
+}
+
+void InstallReservations(apiserver::TestServer& server) {
+  static const kube::Json kDefinition = DefinitionOf("reservations");
+  Install(server, kDefinition);
 }
 
 // ---- One scheduler
@@ -192,8 +208,11 @@ void Instance::OnSent(const kube::HttpRequest& request) {
     checker_.OnBindingSent(std::string(kube::FindString(body, {"metadata", "uid"})),
                            std::string(kube::FindString(body, {"target", "name"})));
   } else if (request.method == "DELETE") {
-    checker_.OnDeletionSent(request.target.substr(request.target.rfind('/') + 1),
-                            std::string(kube::FindString(body, {"preconditions", "uid"})));
+    const std::string name = request.target.substr(request.target.rfind('/') + 1);
+    if (request.target.starts_with(kReservationsPath)) {
+      return checker_.OnReservationDeletionSent(name);
+    }
+    checker_.OnDeletionSent(name, std::string(kube::FindString(body, {"preconditions", "uid"})));
   }
 }
 
@@ -206,6 +225,7 @@ World::World(uint64_t seed, Conditions conditions)
       server_({.seed = seed}),
       checker_(server_.loop.clock(), *server_.store) {
   InstallNodeMetrics(server_);
+  InstallReservations(server_);
   for (const Request& request : plan_.setup) {
     const auto answer = Send(request);
     EXPECT_EQ(answer.code, 201) << request.target << ": " << answer.body;
@@ -461,6 +481,37 @@ void World::CheckQuiet(std::string_view when) {
     CheckQueue(*instance, when);
   }
   CheckAgainstFresh(*fresh, when);
+  CheckReservations(when);
+}
+
+// Of those that hold room: who uses them is said, and nobody else. Of those that can be used once
+// and have been, that they have.
+void World::CheckReservations(std::string_view when) {
+  for (const auto& [name, state] : checker_.reservations()) {
+    if (!state.available()) continue;
+    const api::Reservation& reservation = state.object;
+    std::set<std::string> said, are;
+    for (const kube::ObjectReference& owner : reservation.status.current_owners) {
+      said.insert(owner.name);
+    }
+    for (const auto& [pod, pod_state] : checker_.pods()) {
+      const auto drawn = api::ReservationAllocatedOf(pod_state.pod.metadata.annotations);
+      if (pod_state.bound() && !pod_state.ended && drawn.ok() && *drawn &&
+          (*drawn)->uid == reservation.metadata.uid) {
+        are.insert(pod);
+      }
+    }
+    if (said != are) {
+      Complain(when, fmt::format("I9: {} is used by {} and says {}", name, fmt::join(are, " "),
+                                 fmt::join(said, " ")));
+    }
+    if (api::AllocatesOnce(reservation.spec) && !are.empty()) {
+      Complain(when, fmt::format("{} was used by {} and is available", name, fmt::join(are, " ")));
+    }
+    if (!checker_.nodes().contains(reservation.status.node_name)) {
+      Complain(when, fmt::format("{} is on {}, which is gone", name, reservation.status.node_name));
+    }
+  }
 }
 
 // Nobody is in the queue who is not pending, everybody is who is, and nothing is promised or given
@@ -473,6 +524,14 @@ void World::CheckQueue(Instance& instance, std::string_view when) {
     if (state.bound() || state.ended) continue;
     ++pending;
     if (!core.queue().Describe(state.pod.metadata.uid)) {
+      Complain(when,
+               fmt::format("I9: {} is not in the queue of instance {}", name, instance.index()));
+    }
+  }
+  for (const auto& [name, state] : checker_.reservations()) {
+    if (!state.waits()) continue;
+    ++pending;
+    if (!core.queue().Describe(state.object.metadata.uid)) {
       Complain(when,
                fmt::format("I9: {} is not in the queue of instance {}", name, instance.index()));
     }
@@ -503,19 +562,24 @@ void World::CheckQueue(Instance& instance, std::string_view when) {
 
 // Whoever is pending fits nowhere, if you ask a scheduler that has just read everything.
 void World::CheckAgainstFresh(scheduler::SchedulerApp& fresh, std::string_view when) {
-  for (const auto& [name, state] : checker_.pods()) {
-    if (state.bound() || state.ended || !state.pod.spec.scheduling_gates.empty()) continue;
-    const auto pod = fresh.FindPod({"default", name});
-    if (pod == nullptr) {
-      Complain(when, fmt::format("{} is unknown to a new scheduler", name));
-      continue;
-    }
+  const auto check = [&](const std::string& name, const scheduler::Scheduler::PodPtr& pod) {
     scheduler::Pipeline& pipeline = *fresh.scheduler().PipelineFor(*pod);
     pipeline.BeginCycle(loop().clock().Now());
     const scheduler::Decision decision = pipeline.Decide(*pod, fresh.scheduler().ShapeOf(pod));
-    if (!decision.placed()) continue;
+    if (!decision.placed()) return;
     Complain(when, fmt::format("I10: {} is pending and fits {}", name,
                                fresh.scheduler().ledger().nodes().name(decision.row)));
+  };
+  for (const auto& [name, state] : checker_.pods()) {
+    if (state.bound() || state.ended || !state.pod.spec.scheduling_gates.empty()) continue;
+    if (const auto pod = fresh.FindPod({"default", name})) {
+      check(name, pod);
+    } else {
+      Complain(when, fmt::format("{} is unknown to a new scheduler", name));
+    }
+  }
+  for (const auto& [name, state] : checker_.reservations()) {
+    if (state.waits()) check(name, scheduler::MakeReservePod(state.object, "default-scheduler"));
   }
 }
 
@@ -523,6 +587,10 @@ void World::CheckEverybodyHelped() {
   for (const auto& [name, state] : checker_.pods()) {
     if (state.bound() || state.ended || name.starts_with(kImpossible)) continue;
     Complain("at the end", fmt::format("I10: {} is pending although there is room", name));
+  }
+  for (const auto& [name, state] : checker_.reservations()) {
+    if (!state.waits()) continue;
+    Complain("at the end", fmt::format("I10: {} has no node although there is room", name));
   }
 }
 

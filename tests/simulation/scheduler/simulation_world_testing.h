@@ -20,8 +20,10 @@
 
 namespace koord::localcluster::simulation {
 
-// A scheduler that finds NodeMetrics watches them, and does nothing before it has seen all of them.
+// A scheduler that finds NodeMetrics or Reservations watches them, and does nothing before it has
+// seen all of them.
 void InstallNodeMetrics(apiserver::TestServer& server);
+void InstallReservations(apiserver::TestServer& server);
 
 // What of the plan goes wrong in a run.
 struct Conditions {
@@ -110,6 +112,7 @@ class World {
   void CheckQuiet(std::string_view when);
   void CheckAgainstFresh(scheduler::SchedulerApp& fresh, std::string_view when);
   void CheckQueue(Instance& instance, std::string_view when);
+  void CheckReservations(std::string_view when);
   void CheckEverybodyHelped();
   void Complain(std::string_view when, std::string what);
 

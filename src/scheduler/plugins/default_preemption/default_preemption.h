@@ -9,7 +9,8 @@
 namespace koord::scheduler {
 
 // Makes room for a pod that fits nowhere by evicting less important ones, by the rules of
-// Kubernetes: see Preemption.
+// Kubernetes: see Preemption. Not for reservations: they are more important than everybody so that
+// nobody evicts them, not so that they evict everybody.
 class DefaultPreemption final : public PostFilterPlugin,
                                 public PreEnqueuePlugin,
                                 public RequeuePlugin {
@@ -24,13 +25,15 @@ class DefaultPreemption final : public PostFilterPlugin,
   std::string_view name() const override { return kName; }
   PostFilterResult PostFilter(Attempt& attempt, PodQuery& query,
                               const Diagnosis& diagnosis) override {
+    if (IsReservePod(*attempt.pod)) return {.verdict = {.code = Code::kUnschedulable}};
     return preemption_.Run(attempt, query, diagnosis);
   }
   bool MightHelp(const PodShape& shape, NodeRow row, Code code) const override {
-    return preemption_.MightHelp(shape, row, code);
+    return !IsReservePod(*shape.sample) && preemption_.MightHelp(shape, row, code);
   }
   std::vector<EvictionPlan> Plans(const Attempt& attempt, PodQuery& query,
                                   const Diagnosis& diagnosis) override {
+    if (IsReservePod(*attempt.pod)) return {};
     return preemption_.Plans(attempt, query, diagnosis);
   }
   PostFilterResult Choose(const Attempt& attempt, const std::vector<EvictionPlan>& plans) override {

@@ -43,9 +43,10 @@ class DefaultPreemptionTest : public testing::Test, protected IdleHandle {
   }
 
   // The pod fails on the node: what is said, and who is evicted.
-  std::string Fail(Code code = Code::kUnschedulable, const char* policy = "") {
+  std::string Fail(Code code = Code::kUnschedulable, const char* policy = "",
+                   const char* metadata = "{name: new}") {
     const auto pod =
-        PodOf(fmt::format("{{metadata: {{name: new}}, spec: {{priority: 10{}}}}}", policy));
+        PodOf(fmt::format("{{metadata: {}, spec: {{priority: 10{}}}}}", metadata, policy));
     shape_ = bed_.ledger.shapes().Of(pod);
     Attempt attempt{.pod = pod, .shape = shape_, .profile = ""};
     PodQuery query(attempt.shape, bed_.ledger.nodes(), 0);
@@ -80,6 +81,15 @@ class DefaultPreemptionTest : public testing::Test, protected IdleHandle {
   std::vector<Attempt> waiting_;
   PreemptDone done_;
 };
+
+TEST_F(DefaultPreemptionTest, AReservationEvictsNobody) {
+  SetVictim(0, false);
+  EXPECT_EQ(Fail(Code::kUnschedulable, "",
+                 "{name: r, uid: r, annotations: {scheduling.koordinator.sh/reserve-pod: 'true'}}"),
+            "");
+  EXPECT_FALSE(plugin_.MightHelp(*shape_, NodeRow(0), Code::kUnschedulable));
+  EXPECT_EQ(Fail(), "victim ");
+}
 
 TEST_F(DefaultPreemptionTest, ChecksWhetherThePodMayPreempt) {
   struct Case {

@@ -122,7 +122,7 @@ PreFilterResult InterPodAffinity::PreFilter(PodQuery& query) {
 InterPodAffinity::State& InterPodAffinity::Current(const PodQuery& query) {
   State& state = query.state<State>(slot());
   state.Refresh(pods_, query);
-  state.others.Refresh(groups_, nodes_, namespaces_);
+  state.others.Refresh(groups_, namespaces_, query);
   state.may_be_first = !state.required.empty() && state.required_total() == 0 &&
                        state.terms.RequiredMatch(state.pod, namespaces_);
   return state;
@@ -166,7 +166,7 @@ RowVerdict InterPodAffinity::Check(const PodQuery& query, const RowView& row) {
   if (!state.is_restricted()) return {};
   if (!FindsRequired(state, query, row)) return RowVerdict::Unresolvable(affinity_reason_);
   if (FindsForbidden(state, query, row)) return RowVerdict::Unschedulable(anti_affinity_reason_);
-  if (IsForbidden(state, row)) return RowVerdict::Unschedulable(existing_reason_);
+  if (IsForbidden(state, query, row)) return RowVerdict::Unschedulable(existing_reason_);
   return {};
 }
 
@@ -200,13 +200,13 @@ bool InterPodAffinity::FindsForbidden(const State& state, const PodQuery& query,
   });
 }
 
-bool InterPodAffinity::IsForbidden(State& state, const RowView& row) {
+bool InterPodAffinity::IsForbidden(State& state, const PodQuery& query, const RowView& row) {
   absl::InlinedVector<int32_t, 4> changes;
   const auto add = [&](const std::vector<const PodInfo*>& pods, int32_t by) {
     for (const PodInfo* pod : pods) {
-      if (!pod->shape->has_required_anti_affinity) continue;
+      if (!pod->shape->has_required_anti_affinity || query.IsAbsent(*pod)) continue;
       const std::span<const GroupId> groups = groups_.GroupsOf(*pod->shape);
-      state.others.Refresh(groups_, nodes_, namespaces_);  // they may be new
+      state.others.Refresh(groups_, namespaces_, query);  // they may be new
       changes.resize(state.others.keys().size(), 0);
       for (const GroupId id : groups) {
         const int key = state.others.KeyOf(id);

@@ -63,7 +63,7 @@ class InterPodAffinity final : public PreFilterPlugin,
   State& Current(const PodQuery& query);  // with everything up to date
   bool FindsRequired(const State& state, const PodQuery& query, const RowView& row) const;
   bool FindsForbidden(const State& state, const PodQuery& query, const RowView& row) const;
-  bool IsForbidden(State& state, const RowView& row);
+  bool IsForbidden(State& state, const PodQuery& query, const RowView& row);
 
   const NodeTable& nodes_;
   const NamespaceCache& namespaces_;

@@ -332,5 +332,25 @@ TEST_F(InterPodAffinityTest, PodsThatAreAbsentForAShapeAreNeitherSoughtNorAvoide
   EXPECT_EQ(bed_.Check(plugin_, *seeks, "a1", &delta), "") << "not taken off twice";
 }
 
+TEST_F(InterPodAffinityTest, TermsOfPodsThatAreAbsentForAShapeMeanNothing) {
+  const std::string terms = Required("podAntiAffinity", "{app: web}", "zone");
+  bed_.AddPod(Pod("keeps-away", "{}", terms, "a1"));
+  const auto query = bed_.Query(plugin_, Pod("p", "{app: web}"));
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a2"), kExisting);
+  const uint64_t version = plugin_.WideVersion(*query);
+  const std::vector<const PodInfo*> absent{bed_.ledger.Find("keeps-away")};
+  query->SetAbsent(absent, 1);
+  EXPECT_NE(plugin_.WideVersion(*query), version);
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a2"), "");
+  bed_.AddPod(Pod("too", "{}", terms, "a2"));
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a1"), kExisting) << "one is left";
+  RowDelta delta;
+  delta.removed = absent;
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a1", &delta), kExisting) << "not taken off twice";
+  bed_.ledger.RemovePod("too");
+  query->SetAbsent({}, 2);
+  EXPECT_EQ(bed_.Check(plugin_, *query, "a2"), kExisting) << "it is back";
+}
+
 }  // namespace
 }  // namespace koord::scheduler::inter_pod_affinity_test

@@ -4,14 +4,20 @@
 
 namespace koord::scheduler {
 
-void TermSums::Refresh(const TermGroups& groups, const NodeTable& nodes,
-                       const NamespaceCache& namespaces) {
+void TermSums::Refresh(TermGroups& groups, const NamespaceCache& namespaces,
+                       const PodQuery& query) {
+  const NodeTable& nodes = query.nodes();
   if (generation_ != groups.generation() || topology_version_ != nodes.topology_version() ||
       !groups.Remembers(position_) ||
       (groups.read_namespaces() && namespaces_version_ != namespaces.version())) {
     Rebuild(groups, nodes, namespaces);
-    return;
+  } else {
+    FollowGroups(groups, namespaces);
   }
+  if (absent_version_ != query.absent_version()) FollowAbsent(groups, query);
+}
+
+void TermSums::FollowGroups(const TermGroups& groups, const NamespaceCache& namespaces) {
   for (const auto& [id, row, by] : groups.ChangesSince(position_)) {
     if (const int key = KeyOf(id); key >= 0) {
       Add(groups.groups()[id], keys_[static_cast<size_t>(key)], row, by);
@@ -24,8 +30,26 @@ void TermSums::Refresh(const TermGroups& groups, const NodeTable& nodes,
   }
 }
 
+void TermSums::FollowAbsent(TermGroups& groups, const PodQuery& query) {
+  const auto add = [&](GroupId id, NodeRow row, int32_t by) {
+    const int key = KeyOf(id);
+    if (key >= 0) Add(groups.groups()[id], keys_[static_cast<size_t>(key)], row, by);
+  };
+  for (const auto& [id, row] : std::exchange(taken_off_, {})) add(id, row, 1);
+  for (const PodInfo* pod : query.absent_pods()) {
+    if (!pod->shape->has_pod_affinity) continue;
+    for (const GroupId id : groups.GroupsOf(*pod->shape)) {
+      taken_off_.emplace_back(id, pod->row);
+      add(id, pod->row, -1);
+    }
+  }
+  absent_version_ = query.absent_version();
+}
+
 void TermSums::Rebuild(const TermGroups& groups, const NodeTable& nodes,
                        const NamespaceCache& namespaces) {
+  absent_version_.reset();
+  taken_off_.clear();
   generation_ = groups.generation();
   topology_version_ = nodes.topology_version();
   namespaces_version_ = namespaces.version();

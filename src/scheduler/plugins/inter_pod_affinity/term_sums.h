@@ -1,13 +1,17 @@
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "scheduler/framework/pod_query.h"
 #include "scheduler/plugins/inter_pod_affinity/term_groups.h"
 
 namespace koord::scheduler {
 
 // What the terms of running pods mean for one incoming pod: per topology key and value, how many
-// forbid it and what all others add up to. Follows the groups from where it last was.
+// forbid it and what all others add up to. Follows the groups from where it last was. Terms of pods
+// that are absent for the incoming one mean nothing to it.
 class TermSums {
  public:
   struct Key {
@@ -21,7 +25,7 @@ class TermSums {
   // `weighs`: terms that forbid nothing matter too.
   TermSums(const PodShape& pod, bool weighs) : pod_(pod), weighs_(weighs) {}
 
-  void Refresh(const TermGroups& groups, const NodeTable& nodes, const NamespaceCache& namespaces);
+  void Refresh(TermGroups& groups, const NamespaceCache& namespaces, const PodQuery& query);
 
   const std::vector<Key>& keys() const { return keys_; }
   // Of a group that means the pod: the place of its key in keys(); -1 of others.
@@ -34,6 +38,8 @@ class TermSums {
   uint64_t version() const { return version_; }
 
  private:
+  void FollowGroups(const TermGroups& groups, const NamespaceCache& namespaces);
+  void FollowAbsent(TermGroups& groups, const PodQuery& query);
   void Rebuild(const TermGroups& groups, const NodeTable& nodes, const NamespaceCache& namespaces);
   void AddGroup(GroupId id, const TermGroups::Group& group, const NamespaceCache& namespaces);
   void Add(const TermGroups::Group& group, Key& key, NodeRow row, int32_t by);
@@ -47,6 +53,8 @@ class TermSums {
   uint64_t position_ = 0;
   std::vector<uint32_t> places_;  // by group: 1 + the place of its key, 0: does not mean the pod
   std::vector<Key> keys_;
+  std::optional<uint64_t> absent_version_;  // of those that are taken off; nothing: none yet
+  std::vector<std::pair<GroupId, NodeRow>> taken_off_;
   int64_t forbidden_values_ = 0;
   int64_t worth_terms_ = 0;
   uint64_t version_ = 0;

@@ -80,7 +80,9 @@ std::vector<ReasonId> ReservationFit::OnRow::NodeShortage(const Offer* offer) co
     reasons.push_back(fit_.no_place_);
   }
   for (const ResourceAmount& need : fit_.Counted(pod_.requests)) {
-    const int64_t left = offer == nullptr ? 0 : offer->Left(need.id, freed);
+    // What no node has cannot be left, whatever a reservation says.
+    const bool may_be_left = offer != nullptr && nodes.IsOffered(need.id);
+    const int64_t left = may_be_left ? offer->Left(need.id, freed) : 0;
     const int64_t free = nodes.allocatable(need.id)[view_.row] - view_.Requested(nodes, need.id);
     if (need.amount <= free + left) continue;
     reasons.push_back(fit_.reasons_.Intern(
