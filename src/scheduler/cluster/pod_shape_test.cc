@@ -27,6 +27,9 @@ TEST(PodShapeTest, PodsThatAreAlikeShareAShape) {
        "{metadata: {name: p, ownerReferences: [{kind: ReplicaSet, name: r, controller: true}]}}",
        "{metadata: {name: q, ownerReferences: [{kind: ReplicaSet, name: s, controller: true}]}}",
        false},
+      {"another owner of the same name",
+       "{metadata: {name: p, ownerReferences: [{kind: ReplicaSet, name: r, uid: '1'}]}}",
+       "{metadata: {name: q, ownerReferences: [{kind: ReplicaSet, name: r, uid: '2'}]}}", false},
       {"other annotations", "{metadata: {name: p, annotations: {checksum: a}}}",
        "{metadata: {name: p, annotations: {checksum: b}}}", true},
       {"Koordinator's annotations",
@@ -83,6 +86,30 @@ TEST(PodShapeTest, WhatAPodWasGivenIsNoPartOfIt) {
     EXPECT_EQ(asked, shapes.Of(with(fmt::format("{}: another, ", key)))) << key;
     EXPECT_EQ(shapes.size(), 1u) << key;
   }
+}
+
+TEST(PodShapeTest, PodsThatAreNamedHaveShapesOfTheirOwn) {
+  ResourceNames resources;
+  ShapeTable shapes(resources);
+  const auto pod = [](std::string_view name) {
+    return PodOf(fmt::format("{{metadata: {{name: {0}, uid: uid-of-{0}}}}}", name));
+  };
+  const ShapePtr common = shapes.Of(pod("a"));
+  shapes.Name("b");
+  shapes.Name("uid-of-c");
+  EXPECT_EQ(shapes.Of(pod("d")), common);
+  const ShapePtr b = shapes.Of(pod("b"));
+  EXPECT_TRUE(b->named);
+  EXPECT_NE(b, common);
+  EXPECT_EQ(shapes.Of(pod("b")), b);
+  EXPECT_NE(shapes.Of(pod("c")), common);
+  EXPECT_NE(shapes.Of(pod("c")), b);
+  // As often as it was named it must be forgotten.
+  shapes.Name("b");
+  shapes.Forget("b");
+  EXPECT_EQ(shapes.Of(pod("b")), b);
+  shapes.Forget("b");
+  EXPECT_EQ(shapes.Of(pod("b")), common);
 }
 
 TEST(PodShapeTest, KnowsWhatAPodAsksFor) {

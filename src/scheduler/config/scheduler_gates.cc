@@ -229,13 +229,13 @@ constexpr FeatureGate kKubernetesGates[] = {
 };
 
 constexpr FeatureGate kGates[] = {
-    {"CleanExpiredReservationAllocated", kAlpha, false},
-    {"DynamicSchedulerCheck", kAlpha, true},
-    {"OmitNodeLabelsForReservation", kAlpha, false},
-    {"SkipReservationFitsNode", kAlpha, false},
-    {kPreemptionPolicyTransformer, kAlpha, false},
-    {kPriorityTransformer, kAlpha, false},
-    {kReplaceResourcesTransformer, kAlpha, false},
+    {"CleanExpiredReservationAllocated", kAlpha, false},  //
+    {"DynamicSchedulerCheck", kAlpha, true},              //
+    {"OmitNodeLabelsForReservation", kAlpha, false},      //
+    {"SkipReservationFitsNode", kAlpha, false},           //
+    {kPreemptionPolicyTransformer, kAlpha, false},        //
+    {kPriorityTransformer, kAlpha, false},                //
+    {kReplaceResourcesTransformer, kAlpha, false},        //
 };
 
 // What nothing reads yet: setting one of these is said to have no effect. A feature that arrives

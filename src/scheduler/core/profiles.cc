@@ -45,6 +45,7 @@ StatusOr<QueueProfile> Profiles::Add(ProfileOptions profile) {
                               .pending = &parts_.pending,
                               .leader_parts = &parts_.leader_parts,
                               .profile = profile.name,
+                              .metrics = parts_.metrics,
                               .gates = parts_.gates};
   ASSIGN_OR_RETURN(PluginLineup made, profile.make(context));
   auto plugins = std::make_unique<PluginLineup>(std::move(made));

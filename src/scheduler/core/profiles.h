@@ -49,6 +49,7 @@ class Profiles {
     PendingPods& pending;
     LeaderParts& leader_parts;
     AttemptObserver& observer;
+    metrics::Registry* metrics = nullptr;
     const FeatureGates* gates = nullptr;
   };
   struct BindingHooks {

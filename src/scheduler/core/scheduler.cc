@@ -38,6 +38,7 @@ Scheduler::Scheduler(EventLoop& loop, kube::Client& client, AttemptObserver* obs
                  .pending = pending_,
                  .leader_parts = leader_parts_,
                  .observer = timer_.observer(),
+                 .metrics = options.metrics,
                  .gates = options.gates},
                 {.still_wanted = [this](const Attempt& attempt) { return guard_.Check(attempt); },
                  .point_done = [this](CyclePoint point, Attempt& attempt,

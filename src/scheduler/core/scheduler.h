@@ -51,7 +51,8 @@ class Scheduler {
     std::unique_ptr<Extenders> extenders = nullptr;
     // A pod that names a scheduler in its spec and is no longer ours is not bound.
     bool check_owner_before_binding = true;
-    const FeatureGates* gates = nullptr;  // for plugins; outlives the scheduler
+    metrics::Registry* metrics = nullptr;  // where plugins count; null: nowhere
+    const FeatureGates* gates = nullptr;   // for plugins; outlives the scheduler
   };
 
   static StatusOr<std::unique_ptr<Scheduler>> Make(EventLoop& loop, kube::Client& client,

@@ -6,6 +6,7 @@
 
 #include "base/event_loop.h"
 #include "base/feature_gates.h"
+#include "base/metrics/metrics.h"
 #include "base/random.h"
 #include "kube/client/client.h"
 #include "kube/events/event_recorder.h"
@@ -73,6 +74,8 @@ struct PluginContext {
   // For those who write of their own accord: controllers.
   LeaderParts* leader_parts = nullptr;
   std::string profile;  // schedulerName
+  // Where plugins count; null: nowhere.
+  metrics::Registry* metrics = nullptr;
   // The program's switches; null: all are as by default, that is off.
   const FeatureGates* gates = nullptr;
 

@@ -193,12 +193,11 @@ void CompiledQuery::FollowTransformers() {
   const auto& transformers = plan_.profile.filter_transformers;
   if (transformers.empty()) return;
   absl::InlinedVector<FilterTransformer::AbsentPods, 2> said;
-  std::vector<uint64_t> versions;
-  for (FilterTransformer* each : transformers) {
-    versions.push_back(said.emplace_back(each->Absent(*query_)).version);
-  }
-  if (versions == absent_versions_) return;
-  absent_versions_ = std::move(versions);
+  for (FilterTransformer* each : transformers) said.push_back(each->Absent(*query_));
+  const auto version_of = [](const auto& absent) { return absent.version; };
+  if (std::ranges::equal(said, absent_versions_, {}, version_of)) return;
+  absent_versions_.resize(said.size());
+  std::ranges::transform(said, absent_versions_.begin(), version_of);
   std::vector<const PodInfo*> pods;
   for (const auto& absent : said) pods.insert(pods.end(), absent.pods.begin(), absent.pods.end());
   query_->SetAbsent(pods, query_->absent_version() + 1);

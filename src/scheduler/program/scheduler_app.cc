@@ -51,6 +51,7 @@ Status SchedulerApp::MakeScheduler() {
       .may_write = options_.may_write,
       .extenders = std::move(extenders),
       .check_owner_before_binding = options_.gates.Enabled("DynamicSchedulerCheck"),
+      .metrics = options_.api == nullptr ? nullptr : &options_.api->metrics(),
       .gates = &options_.gates};
   if (metrics_ != nullptr) {
     options.queue.on_incoming = [this](std::string_view pool, std::string_view event) {

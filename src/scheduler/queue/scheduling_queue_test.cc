@@ -374,6 +374,28 @@ TEST_F(SchedulingQueueTest, TellsWhenThereIsWorkAgain) {
   EXPECT_EQ(told, 2);
 }
 
+// A plugin that has rejected nobody may have something to offer.
+TEST_F(SchedulingQueueTest, WhoeverOnlyListensWakesPodsAndIsNotBlamed) {
+  Add("p");
+  Fail("p",
+       {.rejected_by = {{.plugin = "NodeResourcesFit"}, {.plugin = "GateA", .only_listens = true}},
+        .message = "no room"});
+  EXPECT_THAT(queue_->Describe(Uid("p"))->rejected_by, ElementsAre("NodeResourcesFit"));
+  std::map<std::string, size_t> blamed;
+  const auto count = [&](std::string_view, std::string_view plugin, size_t pods) {
+    blamed[std::string(plugin)] = pods;
+  };
+  queue_->ForEachRejector(count);
+  EXPECT_EQ(blamed["NodeResourcesFit"], 1u);
+  EXPECT_EQ(blamed["GateA"], 0u);
+  Happens(EventKind::kPodGroupChanged);
+  EXPECT_NE(PoolOf("p"), QueuePool::kUnschedulable);
+  EXPECT_TRUE(queue_->Take(Uid("p")).has_value());
+  queue_->ForEachRejector(count);
+  EXPECT_EQ(blamed["NodeResourcesFit"], 0u);
+  EXPECT_EQ(blamed["GateA"], 0u);
+}
+
 // ---- Telling
 
 TEST_F(SchedulingQueueTest, DescribesWhereAPodIsAndWhatItWaitsFor) {

@@ -1,6 +1,7 @@
 #include "scheduler/plugins/reservation/offers.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "api/reservation_annotations.h"
 #include "base/log.h"
@@ -226,13 +227,19 @@ void Offers::Unname(Entry& entry) {
 // They wait together with their like, whom an offer to one of them does not help.
 void Offers::WakeNamed(const std::vector<api::ReservationOwner>& owners) {
   if (context_.handle == nullptr || context_.pending == nullptr) return;
+  const PodSet& pending = context_.pending->pods();
   std::vector<kube::ObjectKey> keys;
   for (const api::ReservationOwner& owner : owners) {
-    if (!owner.object || (owner.object->uid.empty() && owner.object->name.empty())) continue;
-    for (const PodPtr& pod : context_.pending->pods()) {
-      const kube::ObjectMeta& meta = pod->metadata;
-      if (meta.uid == owner.object->uid || meta.name == owner.object->name) {
-        keys.push_back(KeyOf(meta));
+    if (!owner.object) continue;
+    const auto& [uid, name, ns] = std::tie(owner.object->uid, owner.object->name, owner.object->ns);
+    if (!uid.empty()) {
+      const auto at = pending.find(uid);
+      if (at != pending.end()) keys.push_back(KeyOf((*at)->metadata));
+    } else if (!name.empty() && !ns.empty()) {
+      keys.push_back({ns, name});
+    } else if (!name.empty()) {
+      for (const PodPtr& pod : pending) {
+        if (pod->metadata.name == name) keys.push_back(KeyOf(pod->metadata));
       }
     }
   }

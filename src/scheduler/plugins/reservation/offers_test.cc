@@ -175,6 +175,27 @@ TEST_F(OffersTest, AReservationThatCannotBeReadServesNobody) {
   EXPECT_FALSE(Finds(Pod("cpu: 1", kWeb)));
 }
 
+// ---- When pods that wait are worth trying
+
+TEST_F(OffersTest, AReservationThatIsAvailableMayHelpThosePodsThatItIsFor) {
+  const ClusterEvent event{.kind = EventKind::kReservationChanged,
+                           .reservation_after = Reserve("r", "n", "cpu: 4", kWebOwners)};
+  EXPECT_TRUE(plugin.MightCure(*Pod("cpu: 1", kWeb), event));
+  EXPECT_FALSE(plugin.MightCure(*Pod("cpu: 1", "app: other"), event));
+  EXPECT_FALSE(plugin.MightCure(*Pod("cpu: 1", kWeb, Affinity("{\"name\":\"x\"}")), event));
+  const ClusterEvent waits{.kind = EventKind::kReservationChanged,
+                           .reservation_after = Reserve("q", "", "cpu: 4", kWebOwners)};
+  EXPECT_FALSE(plugin.MightCure(*Pod("cpu: 1", kWeb), waits));
+}
+
+TEST_F(OffersTest, APodThatGoesMayHelpThoseForWhomSomethingIsReserved) {
+  const ClusterEvent event{.kind = EventKind::kAssignedPodRemoved, .pod_before = Pod("cpu: 1")};
+  EXPECT_FALSE(plugin.MightCure(*Pod("cpu: 1", kWeb), event));
+  Reserve("r", "n", "cpu: 4", kWebOwners);
+  EXPECT_TRUE(plugin.MightCure(*Pod("cpu: 1", kWeb), event));
+  EXPECT_FALSE(plugin.MightCure(*Pod("cpu: 1", "app: other"), event));
+}
+
 // ---- What reservations ask of nodes
 
 class NeighboursTest : public OffersTest {

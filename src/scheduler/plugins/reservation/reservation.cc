@@ -72,6 +72,8 @@ ReservationPlugin::ReservationPlugin(const PluginContext& context, const Reserva
       args_(args),
       match_options_{.omit_node_labels = context.Enabled("OmitNodeLabelsForReservation")},
       offers_(std::make_shared<Offers>(context)),
+      selector_index_(args.reservation_selector_index.value_or(ReservationSelectorIndexArgs()),
+                      *offers_, context.metrics),
       neighbours_(context.nodes(), *offers_, context.reasons),
       choice_(context.ledger, context.reasons,
               {.is_ignored = [this](std::string_view name) { return args_.Ignores(name); },
@@ -179,7 +181,9 @@ Verdict ReservationPlugin::Admit(const kube::Pod& pod, const PodQuery& query) {
   if (state == nullptr) return Verdict::Success();
   if (IsReservePod(pod)) return AdmitReservation(pod, *state);
   const Seeker* const seeker = state->seeker.get();
-  if (seeker != nullptr && seeker->limit() != nullptr && seeker->limit()->size() == 0) {
+  if (seeker == nullptr || seeker->limit() == nullptr) return Verdict::Success();
+  selector_index_.Count(seeker->terms().affinity->reservation_selector);
+  if (seeker->limit()->size() == 0) {
     return Verdict::Unresolvable(std::string(kNoReservationMatches));
   }
   return Verdict::Success();

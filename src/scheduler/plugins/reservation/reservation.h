@@ -13,6 +13,7 @@
 #include "scheduler/plugins/reservation/adoption.h"
 #include "scheduler/plugins/reservation/consumption.h"
 #include "scheduler/plugins/reservation/eviction_rules.h"
+#include "scheduler/plugins/reservation/label_index.h"
 #include "scheduler/plugins/reservation/neighbours.h"
 #include "scheduler/plugins/reservation/nomination.h"
 #include "scheduler/plugins/reservation/offers.h"
@@ -109,6 +110,7 @@ class ReservationPlugin final : public PreFilterPlugin,
   const ReservationArgs args_;
   const model::MatchOptions match_options_;
   std::shared_ptr<Offers> offers_;
+  ReservationLabelIndex selector_index_;
   Neighbours neighbours_;
   ReservationChoice choice_;
   ReservationBinder binder_;
