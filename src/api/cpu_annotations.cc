@@ -19,6 +19,8 @@ StatusOr<std::optional<ResourceStatus>> ResourceStatusOf(const Annotations& anno
   return ReadAnnotation<ResourceStatus>(annotations, kAnnotationResourceStatus);
 }
 
+std::string EncodeResourceSpec(const ResourceSpec& spec) { return EncodeAnnotation(spec); }
+
 std::string EncodeResourceStatus(const ResourceStatus& status) { return EncodeAnnotation(status); }
 
 StatusOr<std::optional<NodeReservation>> NodeReservationOf(const Annotations& annotations) {

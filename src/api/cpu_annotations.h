@@ -39,6 +39,7 @@ struct ResourceSpec {
 };
 
 StatusOr<std::optional<ResourceSpec>> ResourceSpecOf(const kube::Annotations& annotations);
+std::string EncodeResourceSpec(const ResourceSpec& spec);
 
 // scheduling.koordinator.sh/numa-topology-spec
 struct NumaTopologySpec {

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "base/strings.h"
 #include "base/suggest.h"
@@ -36,15 +37,17 @@ std::string_view ToString(FeatureStage stage) {
 }
 
 FeatureGates::FeatureGates(Tables tables, Tables without_effect) {
-  Add({kStageGates}, true);
-  Add(tables, true);
-  Add(without_effect, false);
+  Gates gates;
+  Add(gates, {kStageGates}, true);
+  Add(gates, tables, true);
+  Add(gates, without_effect, false);
+  gates_ = std::make_shared<const Gates>(std::move(gates));
 }
 
-void FeatureGates::Add(Tables tables, bool has_effect) {
+void FeatureGates::Add(Gates& gates, Tables tables, bool has_effect) {
   for (const std::span<const FeatureGate>& table : tables) {
     for (const FeatureGate& gate : table) {
-      gates_.emplace(gate.name, State{gate, gate.enabled, has_effect});
+      gates.emplace(gate.name, State{gate, gate.enabled, has_effect});
     }
   }
 }
@@ -62,7 +65,10 @@ Status FeatureGates::Set(std::string_view text) {
     }
   }
   if (!errors.empty()) return InvalidArgument("{}", Join(errors, "; "));
-  for (const Setting& setting : settings) Apply(setting);
+  if (settings.empty()) return absl::OkStatus();
+  Gates gates = *gates_;
+  for (const Setting& setting : settings) Apply(setting, gates);
+  gates_ = std::make_shared<const Gates>(std::move(gates));
   return absl::OkStatus();
 }
 
@@ -70,10 +76,10 @@ StatusOr<FeatureGates::Setting> FeatureGates::Parse(std::string_view entry) cons
   if (entry.starts_with(kComponent)) entry.remove_prefix(kComponent.size());
   const size_t equals = entry.find('=');
   const std::string_view name = Trim(entry.substr(0, equals));
-  const auto found = gates_.find(name);
-  if (found == gates_.end()) {
+  const auto found = gates_->find(name);
+  if (found == gates_->end()) {
     std::vector<std::string> names;
-    for (const auto& [known, state] : gates_) names.push_back(known);
+    for (const auto& [known, state] : *gates_) names.emplace_back(known);
     const std::optional<std::string> meant = Suggest(name, names);
     return InvalidArgument("unrecognized feature gate: {}{}", name,
                            meant ? fmt::format(" (did you mean {}?)", *meant) : "");
@@ -95,8 +101,8 @@ StatusOr<FeatureGates::Setting> FeatureGates::Parse(std::string_view entry) cons
   return Setting{std::string(name), *value};
 }
 
-void FeatureGates::Apply(const Setting& setting) {
-  State& state = gates_.find(setting.name)->second;
+void FeatureGates::Apply(const Setting& setting, Gates& gates) {
+  State& state = gates.find(setting.name)->second;
   state.gate.enabled = setting.value;
   state.set_by_name = true;
   const FeatureStage stage = state.gate.stage;
@@ -106,22 +112,22 @@ void FeatureGates::Apply(const Setting& setting) {
         stage == FeatureStage::kStable ? "GA" : "deprecated", setting.name, setting.value));
   }
   if (setting.name != kAllAlpha && setting.name != kAllBeta) return;
-  for (auto& [name, other] : gates_) {
+  for (auto& [name, other] : gates) {
     const bool follows = other.gate.stage == stage && !other.set_by_name && !other.gate.locked;
     if (follows) other.gate.enabled = setting.value;
   }
 }
 
 bool FeatureGates::Enabled(std::string_view name) const {
-  const auto found = gates_.find(name);
-  if (found == gates_.end()) std::abort();
+  const auto found = gates_->find(name);
+  if (found == gates_->end()) std::abort();
   return found->second.gate.enabled;
 }
 
 std::vector<std::string> FeatureGates::WithoutEffect() const {
   std::vector<std::string> sentences;
   int of_stages = 0;
-  for (const auto& [name, state] : gates_) {
+  for (const auto& [name, state] : *gates_) {
     if (state.has_effect || state.gate.enabled == state.usual) continue;
     if (!state.set_by_name) {
       ++of_stages;
@@ -140,7 +146,7 @@ std::vector<std::string> FeatureGates::WithoutEffect() const {
 
 std::vector<FeatureGate> FeatureGates::List() const {
   std::vector<FeatureGate> list;
-  for (const auto& [name, state] : gates_) list.push_back(state.gate);
+  for (const auto& [name, state] : *gates_) list.push_back(state.gate);
   return list;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ std::string_view ToString(FeatureStage stage);  // ALPHA, BETA, "" and DEPRECATE
 
 // A line of a program's table of switches.
 struct FeatureGate {
-  std::string_view name;
+  std::string_view name;  // a literal
   FeatureStage stage = FeatureStage::kAlpha;
   bool enabled = false;
   bool locked = false;  // may only be set to what it is
@@ -59,11 +60,13 @@ class FeatureGates {
     bool value = false;
   };
 
-  void Add(Tables tables, bool has_effect);
-  StatusOr<Setting> Parse(std::string_view entry) const;
-  void Apply(const Setting& setting);
+  using Gates = std::map<std::string_view, State>;  // names are those of the tables
 
-  std::map<std::string, State, std::less<>> gates_;
+  static void Add(Gates& gates, Tables tables, bool has_effect);
+  StatusOr<Setting> Parse(std::string_view entry) const;
+  void Apply(const Setting& setting, Gates& gates);
+
+  std::shared_ptr<const Gates> gates_;  // copies share them until one is set
   std::vector<std::string> warnings_;
 };
 

@@ -76,6 +76,23 @@ prometheus::MetricFamily Collect(const AnyFamily& family) {
   return out;
 }
 
+Description DescriptionOf(std::string_view name, std::string_view help, Type type,
+                          std::vector<std::string> labels) {
+  return {std::string(name), std::string(help), type, std::move(labels)};
+}
+
+// The one that somebody has already, if it is the same.
+std::shared_ptr<const Description> Shared(Description description) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::string, std::weak_ptr<const Description>, std::less<>>;
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<const Description>& place = known[description.name];
+  if (auto same = place.lock(); same != nullptr && *same == description) return same;
+  auto made = std::make_shared<const Description>(std::move(description));
+  place = made;
+  return made;
+}
+
 }  // namespace
 
 Buckets ExponentialBuckets(double first, double factor, int count) {
@@ -109,44 +126,46 @@ uint64_t Histogram::count() const {
   return total;
 }
 
-AnyFamily::AnyFamily(std::string name, std::string help, Type type, std::vector<std::string> labels)
-    : name_(std::move(name)), help_(std::move(help)), type_(type), labels_(std::move(labels)) {}
+AnyFamily::AnyFamily(Description description) : description_(Shared(std::move(description))) {}
 
 void AnyFamily::CheckValues(size_t count) const {
-  if (count != labels_.size()) Die("A series needs a value for each of its labels", name_);
+  if (count != labels().size()) Die("A series needs a value for each of its labels", name());
 }
 
 template <class Series>
-Family<Series>& Registry::Add(std::string_view name, std::string_view help, Type type,
-                              std::vector<std::string> labels, size_t limit,
+Family<Series>& Registry::Add(Description description, size_t limit,
                               typename Family<Series>::Make make) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<AnyFamily>& family = families_[std::string(name)];
-  if (family == nullptr) {
-    family = std::make_unique<Family<Series>>(std::string(name), std::string(help), type,
-                                              std::move(labels), limit, std::move(make));
-  } else if (family->type() != type || family->labels() != labels) {
-    Die("A metric was added a second time with another type or other labels", name);
+  const auto known = families_.find(description.name);
+  if (known == families_.end()) {
+    auto family = std::make_unique<Family<Series>>(std::move(description), limit, std::move(make));
+    Family<Series>& added = *family;
+    families_.emplace(added.name(), std::move(family));
+    return added;
   }
-  return static_cast<Family<Series>&>(*family);
+  if (known->second->type() != description.type || known->second->labels() != description.labels) {
+    Die("A metric was added a second time with another type or other labels", description.name);
+  }
+  return static_cast<Family<Series>&>(*known->second);
 }
 
 Counters& Registry::AddCounters(std::string_view name, std::string_view help,
                                 std::vector<std::string> labels, size_t limit) {
-  return Add<Counter>(name, help, Type::kCounter, std::move(labels), limit,
+  return Add<Counter>(DescriptionOf(name, help, Type::kCounter, std::move(labels)), limit,
                       std::make_unique<Counter>);
 }
 
 Gauges& Registry::AddGauges(std::string_view name, std::string_view help,
                             std::vector<std::string> labels, size_t limit) {
-  return Add<Gauge>(name, help, Type::kGauge, std::move(labels), limit, std::make_unique<Gauge>);
+  return Add<Gauge>(DescriptionOf(name, help, Type::kGauge, std::move(labels)), limit,
+                    std::make_unique<Gauge>);
 }
 
 Histograms& Registry::AddHistograms(std::string_view name, std::string_view help,
                                     std::vector<std::string> labels, Buckets buckets,
                                     size_t limit) {
   return Add<Histogram>(
-      name, help, Type::kHistogram, std::move(labels), limit,
+      DescriptionOf(name, help, Type::kHistogram, std::move(labels)), limit,
       [buckets = std::move(buckets)] { return std::make_unique<Histogram>(buckets); });
 }
 

@@ -69,28 +69,36 @@ class Histogram {
 
 enum class Type { kCounter, kGauge, kHistogram };
 
+// What is said of all series of one name.
+struct Description {
+  std::string name;
+  std::string help;
+  Type type = Type::kCounter;
+  std::vector<std::string> labels;
+
+  bool operator==(const Description&) const = default;
+};
+
 // All series of one name, told apart by the values of their labels.
 class AnyFamily {
  public:
-  AnyFamily(std::string name, std::string help, Type type, std::vector<std::string> labels);
+  // Families of several registries in one process share a description that is the same.
+  explicit AnyFamily(Description description);
   virtual ~AnyFamily() = default;
   AnyFamily(const AnyFamily&) = delete;
   AnyFamily& operator=(const AnyFamily&) = delete;
 
-  const std::string& name() const { return name_; }
-  const std::string& help() const { return help_; }
-  Type type() const { return type_; }
-  const std::vector<std::string>& labels() const { return labels_; }
+  const std::string& name() const { return description_->name; }
+  const std::string& help() const { return description_->help; }
+  Type type() const { return description_->type; }
+  const std::vector<std::string>& labels() const { return description_->labels; }
 
  protected:
   void CheckValues(
       size_t count) const;  // a wrong number of label values is a bug: ends the program
 
  private:
-  const std::string name_;
-  const std::string help_;
-  const Type type_;
-  const std::vector<std::string> labels_;
+  const std::shared_ptr<const Description> description_;
 };
 
 template <class Series>
@@ -99,11 +107,8 @@ class Family final : public AnyFamily {
   using Values = std::initializer_list<std::string_view>;
   using Make = std::function<std::unique_ptr<Series>()>;
 
-  Family(std::string name, std::string help, Type type, std::vector<std::string> labels,
-         size_t limit, Make make)
-      : AnyFamily(std::move(name), std::move(help), type, std::move(labels)),
-        limit_(limit),
-        make_(std::move(make)) {}
+  Family(Description description, size_t limit, Make make)
+      : AnyFamily(std::move(description)), limit_(limit), make_(std::move(make)) {}
 
   // The series with these values, in the order of the labels. It stays where it is until it is
   // removed. Beyond the limit all new ones share a series whose values are "other", so that
@@ -188,12 +193,10 @@ class Registry {
 
  private:
   template <class Series>
-  Family<Series>& Add(std::string_view name, std::string_view help, Type type,
-                      std::vector<std::string> labels, size_t limit,
-                      typename Family<Series>::Make make);
+  Family<Series>& Add(Description description, size_t limit, typename Family<Series>::Make make);
 
   mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<AnyFamily>, std::less<>> families_;
+  std::map<std::string_view, std::unique_ptr<AnyFamily>> families_;  // by their own names
   std::vector<std::function<void()>> updates_;
 };
 

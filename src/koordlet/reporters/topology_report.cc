@@ -9,8 +9,8 @@
 #include "base/cpu_set.h"
 #include "base/log.h"
 #include "koordlet/reporters/cpu_manager_state.h"
-#include "koordlet/reporters/cpu_take.h"
 #include "kube/quantity.h"
+#include "model/cpu/pack_cpus.h"
 #include "model/cpu/shared_pools.h"
 
 namespace koord::koordlet {
@@ -76,9 +76,10 @@ api::NodeReservation ReservationOf(const TopologyInputs& inputs, CpuSet& reserve
   const auto read = api::NodeReservationOf(inputs.node.metadata.annotations);
   if (!read.ok() || !*read) return {};
   api::NodeReservation reservation = **read;
-  StatusOr<CpuSet> cpus = reservation.reserved_cpus.empty()
-                              ? TakeCpus(inputs.cpu.topology, api::ReservedCpuCount(reservation))
-                              : CpuSet::Parse(reservation.reserved_cpus);
+  StatusOr<CpuSet> cpus =
+      reservation.reserved_cpus.empty()
+          ? model::PackCpus(inputs.cpu.topology, api::ReservedCpuCount(reservation))
+          : CpuSet::Parse(reservation.reserved_cpus);
   if (!cpus.ok()) return {};
   reserved = *cpus;
   if (reservation.reserved_cpus.empty()) reservation.reserved_cpus = cpus->ToString();
@@ -101,7 +102,7 @@ api::KubeletCpuManagerPolicy KubeletPolicy(const TopologyInputs& inputs) {
   if (!policy.reserved_cpus.empty()) return policy;
   const Quantity amount =
       ReservedCpuOf(inputs.kubelet->system_reserved) + ReservedCpuOf(inputs.kubelet->kube_reserved);
-  const auto taken = TakeCpus(inputs.cpu.topology, amount.Value());
+  const auto taken = model::PackCpus(inputs.cpu.topology, amount.Value());
   if (taken.ok()) policy.reserved_cpus = taken->ToString();
   return policy;
 }

@@ -6,7 +6,6 @@
 #include "api/keys.h"
 #include "base/cpu_set.h"
 #include "koordlet/informers/pod_book.h"
-#include "koordlet/reporters/cpu_take.h"
 #include "kube/yaml.h"
 
 namespace koord::koordlet::topology_report_test {
@@ -14,16 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-// 12 processors: i and i+6 share core i, even cores are on socket 0.
-model::CpuTopology TwelveProcessors() {
-  std::vector<Processor> processors;
-  for (int32_t cpu = 0; cpu < 12; ++cpu) {
-    const int32_t core = cpu % 6;
-    processors.push_back({cpu, core, core % 2, core % 2, 0});
-  }
-  return processors;
-}
 
 // T8: cores (0,1)(2,3)(4,5)(6,7), 0-3 on socket and NUMA node 0, 4-7 on 1.
 CpuInfo EightProcessors() {
@@ -37,28 +26,6 @@ CpuInfo EightProcessors() {
   info.vendor = "GenuineIntel";
   info.hyper_threading = true;
   return info;
-}
-
-TEST(TakeCpus, Vector18ReservationByAmount) {
-  const auto take = [](int64_t count) { return TakeCpus(TwelveProcessors(), count)->ToString(); };
-  EXPECT_EQ(take(2), "0,6");
-  EXPECT_EQ(take(3), "0,2,6");
-  EXPECT_EQ(take(-1), "");
-  EXPECT_EQ(take(0), "");
-}
-
-TEST(TakeCpus, TakesWholeUnitsBeforeParts) {
-  const auto take = [](int64_t count) { return TakeCpus(TwelveProcessors(), count)->ToString(); };
-  EXPECT_EQ(take(6), "0,2,4,6,8,10") << "a socket";
-  EXPECT_EQ(take(7), "0-2,4,6,8,10") << "a socket, and one of the other";
-  EXPECT_EQ(take(12), "0-11");
-  EXPECT_FALSE(TakeCpus(TwelveProcessors(), 13).ok());
-}
-
-TEST(TakeCpus, FillsUpWhatHasBeenStarted) {
-  // After the core 0,1 the single one comes from the same NUMA node, which has less left.
-  EXPECT_EQ(TakeCpus(EightProcessors().topology, 3)->ToString(), "0-2");
-  EXPECT_EQ(TakeCpus(EightProcessors().topology, 5)->ToString(), "0-4");
 }
 
 struct World {

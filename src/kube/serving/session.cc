@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/return_memory.h"
 #include "base/strings.h"
 #include "kube/serving/session_group.h"
 
@@ -17,6 +18,9 @@ constexpr size_t kWriteSize = 64 * 1024;
 constexpr size_t kCopyAtMost = 32 * 1024;
 // Larger ones leave in pieces, so that a slow peer is seen to make progress.
 constexpr size_t kBodyPiece = 1024 * 1024;
+// The memory of still larger ones, such as lists of thousands of objects, is given back at once:
+// small objects would settle in it, and the next one would need as much again.
+constexpr size_t kReturnAtLeast = 4 * 1024 * 1024;
 // Buffers that grew beyond this are not kept for the next request.
 constexpr size_t kKeepBuffer = 64 * 1024;
 constexpr Duration kLingerTime = 1s;
@@ -432,6 +436,7 @@ void Session::OnWritten() {
     body_sent_ += std::min(kBodyPiece, body_.size() - body_sent_);
     if (body_sent_ == body_.size()) {
       body_ = std::string();
+      if (body_sent_ >= kReturnAtLeast) ReturnFreeMemory();
       body_sent_ = 0;
     }
   } else {

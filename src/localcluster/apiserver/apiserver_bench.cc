@@ -199,12 +199,13 @@ const Hostile kHostile[] = {
 };
 
 std::shared_ptr<NullWriter> SendHostile(Bench& bench, const Hostile& hostile,
-                                        const std::string& body, std::string_view query) {
+                                        const std::string& body, std::string_view query,
+                                        std::string_view manager = "bench") {
   const bool applies = hostile.content_type == kApply;
   kube::HttpRequest request;
   request.method = applies ? "PATCH" : "POST";
   request.target = fmt::format("/api/v1/namespaces/default/pods{}?{}", applies ? "/p" : "", query);
-  if (applies) request.target += "&fieldManager=bench";
+  if (applies) request.target += fmt::format("&fieldManager={}", manager);
   request.headers.Set("Content-Type", hostile.content_type);
   request.body = body;
   request.user = kube::UserInfo{"admin", "", {"system:masters"}, {}};
@@ -236,18 +237,24 @@ void BM_HostileBody(benchmark::State& state, const Hostile& hostile) {
   state.SetComplexityN(state.range(0));
 }
 
-// What is applied to an object that has it already.
-void BM_HostileBodyAgain(benchmark::State& state, const Hostile& hostile) {
+// What is applied to an object that has it already, by the same client or by another.
+void ApplyAgain(benchmark::State& state, const Hostile& hostile, std::string_view manager) {
   Bench bench;
   const std::string body = BodyOf(hostile, state.range(0));
   SendHostile(bench, hostile, body, "");
   for (auto _ : state) {
-    const auto answer = SendHostile(bench, hostile, body, "dryRun=All");
+    const auto answer = SendHostile(bench, hostile, body, "dryRun=All", manager);
     if (answer->code == 0) state.SkipWithError("no answer");
     state.counters["code"] = answer->code;
   }
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(body.size()));
   state.SetComplexityN(state.range(0));
+}
+void BM_HostileBodyAgain(benchmark::State& state, const Hostile& hostile) {
+  ApplyAgain(state, hostile, "bench");
+}
+void BM_HostileBodyOfAnother(benchmark::State& state, const Hostile& hostile) {
+  ApplyAgain(state, hostile, "other");
 }
 
 void Register(const std::string& name, void (*function)(benchmark::State&, const Hostile&),
@@ -264,6 +271,7 @@ void Register(const std::string& name, void (*function)(benchmark::State&, const
     Register("BM_HostileBody", BM_HostileBody, hostile);
     if (hostile.content_type == kApply) {
       Register("BM_HostileBodyAgain", BM_HostileBodyAgain, hostile);
+      Register("BM_HostileBodyOfAnother", BM_HostileBodyOfAnother, hostile);
     }
   }
   return 0;

@@ -93,14 +93,7 @@ class LocalClusterImpl final : public LocalCluster {
     SummaryBuilder builder;
     for (const auto& node : informers_.nodes.List()) builder.AddNode(*node);
     for (const auto& pod : informers_.pods.List()) builder.AddPod(*pod);
-    const Status status = store_->Range(
-        api::kNodeMetrics.qualified(), "", "", 0, [&](const apiserver::EntryPtr& entry) {
-          if (const auto metric = kube::ParseJson(entry->value); metric.ok()) {
-            builder.AddNodeMetric(*metric);
-          }
-          return true;
-        });
-    if (!status.ok()) LOG_ERROR("Could not read node metrics", {"err", status});
+    AddNodeMetrics(builder);
     if (koordlets_) builder.SetProtection(koordlets_->protection());
     return std::move(builder).Build();
   }
@@ -112,6 +105,22 @@ class LocalClusterImpl final : public LocalCluster {
 
  private:
   using ReadinessCheck = apiserver::ReadinessCheck;
+
+  // Koordlets know them already. Without these the few that there may be are read.
+  void AddNodeMetrics(SummaryBuilder& builder) const {
+    if (koordlets_) {
+      for (const auto& metric : koordlets_->reports()) builder.AddNodeMetric(*metric);
+      return;
+    }
+    const Status status = store_->Range(
+        api::kNodeMetrics.qualified(), "", "", 0, [&](const apiserver::EntryPtr& entry) {
+          if (const auto metric = kube::ParseShortLivedJson(entry->value); metric.ok()) {
+            builder.AddNodeMetric(*metric);
+          }
+          return true;
+        });
+    if (!status.ok()) LOG_ERROR("Could not read node metrics", {"err", status});
+  }
 
   std::vector<ReadinessCheck> Readiness() {
     std::vector<ReadinessCheck> checks;

@@ -28,13 +28,9 @@ Amounts AllOf(const kube::ResourceList& list) {
   return all;
 }
 
-std::optional<Amounts> UsageAt(const kube::Json& metric,
-                               std::initializer_list<std::string_view> path) {
-  const kube::Json* usage = kube::Find(metric, path);
-  if (usage == nullptr) return {};
-  const auto list = kube::Decode<kube::ResourceList>(*usage);
-  if (!list.ok()) return {};
-  return FromList(*list);
+std::optional<Amounts> UsageOf(const api::ResourceMap& usage) {
+  if (usage.resources.empty()) return {};
+  return FromList(usage.resources);
 }
 
 kube::Json ToJson(const Amounts& amounts) {
@@ -129,18 +125,22 @@ void SummaryBuilder::AddReservation(const api::Reservation& reservation) {
   }
 }
 
-void SummaryBuilder::AddNodeMetric(const kube::Json& node_metric) {
-  const auto usage = UsageAt(node_metric, {"status", "nodeMetric", "nodeUsage", "resources"});
+void SummaryBuilder::AddNodeMetric(const api::NodeMetric& metric) {
+  if (!metric.status.node_metric) return;
+  const auto usage = UsageOf(metric.status.node_metric->node_usage);
   if (!usage) return;
-  used_.emplace_back(kube::FindString(node_metric, {"metadata", "name"}), *usage);
-  const auto* pods = kube::FindArray(node_metric, {"status", "podsMetric"});
-  if (pods == nullptr) return;
-  for (const kube::Json& pod : *pods) AddPodUsage(pod);
+  used_.emplace_back(metric.metadata.name, *usage);
+  for (const api::PodUsage& pod : metric.status.pods_metric) AddPodUsage(pod);
 }
 
-void SummaryBuilder::AddPodUsage(const kube::Json& pod_metric) {
-  const auto usage = UsageAt(pod_metric, {"podUsage", "resources"});
-  const api::QosClass qos = api::ParseQosClass(kube::FindString(pod_metric, {"qos"}));
+void SummaryBuilder::AddNodeMetric(const kube::Json& metric) {
+  const auto decoded = kube::Decode<api::NodeMetric>(metric);
+  if (decoded.ok()) AddNodeMetric(*decoded);
+}
+
+void SummaryBuilder::AddPodUsage(const api::PodUsage& pod) {
+  const auto usage = UsageOf(pod.pod_usage);
+  const api::QosClass qos = api::ParseQosClass(pod.qos);
   if (!usage) return;
   ClassSummary& pods = summary_.classes[static_cast<size_t>(qos)];
   pods.used += *usage;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/node_metric.h"
 #include "api/qos.h"
 #include "api/reservation.h"
 #include "kube/json.h"
@@ -82,7 +83,8 @@ class SummaryBuilder {
   void AddNode(const kube::Node& node);
   void AddPod(const kube::Pod& pod);
   void AddReservation(const api::Reservation& reservation);
-  void AddNodeMetric(const kube::Json& node_metric);
+  void AddNodeMetric(const api::NodeMetric& metric);
+  void AddNodeMetric(const kube::Json& metric);  // one that cannot be read is ignored
   void SetUnknownBecause(std::string why) { summary_.unknown_because = std::move(why); }
   void SetProtection(const Protection& protection) { summary_.protection = protection; }
   Summary Build() &&;
@@ -94,7 +96,7 @@ class SummaryBuilder {
   };
 
   void AddToClass(const kube::Pod& pod, const kube::ResourceList& requests);
-  void AddPodUsage(const kube::Json& pod_metric);
+  void AddPodUsage(const api::PodUsage& pod);
 
   Summary summary_;
   std::vector<Request> requests_;

@@ -23,10 +23,6 @@ bool KeysAmong(const ResourceList& some, const ResourceList& all) {
   return std::ranges::all_of(some, [&](const auto& entry) { return all.contains(entry.first); });
 }
 
-bool IsBuiltIn(std::string_view name) {
-  return name == api::kRootQuota || name == api::kSystemQuota || name == api::kDefaultQuota;
-}
-
 // "p1, p2, ..."
 std::string SomeNames(const std::vector<kube::ObjectKey>& pods) {
   std::vector<std::string> shown;
@@ -55,7 +51,7 @@ bool SamePlace(const api::ElasticQuota& a, const api::ElasticQuota& b) {
 }  // namespace
 
 void QuotaTopology::Set(const api::ElasticQuota& quota) {
-  QuotaInfo info = InfoOf(quota);
+  QuotaInfo info = model::InfoOf(quota);
   const std::string name = info.name;
   // Something older may still be on its way: what was admitted counts until it shows.
   const auto expected = expected_.find(name);
@@ -90,78 +86,57 @@ void QuotaTopology::Expire() const {
 }
 
 void QuotaTopology::Rebuild(const std::string& name) const {
-  if (const auto old = infos_.find(name); old != infos_.end()) {
-    Index(old->second, false);
-    infos_.erase(old);
-  }
   const auto expected = expected_.find(name);
   const auto confirmed = confirmed_.find(name);
-  if (expected != expected_.end()) {
-    if (expected->second.info) infos_.emplace(name, *expected->second.info);
-  } else if (confirmed != confirmed_.end()) {
-    infos_.emplace(name, confirmed->second);
-  }
-  if (const auto now = infos_.find(name); now != infos_.end()) Index(now->second, true);
-}
-
-void QuotaTopology::Index(const QuotaInfo& info, bool add) const {
-  std::set<std::string>& siblings = children_[info.parent];
-  add ? void(siblings.insert(info.name)) : void(siblings.erase(info.name));
-  if (siblings.empty()) children_.erase(info.parent);
-  for (const std::string& ns : info.namespaces) {
-    if (add) {
-      by_namespace_.insert_or_assign(ns, info.name);
-    } else if (const auto it = by_namespace_.find(ns);
-               it != by_namespace_.end() && it->second == info.name) {
-      by_namespace_.erase(it);
-    }
+  if (expected != expected_.end() && expected->second.info) {
+    index_.Set(*expected->second.info);
+  } else if (expected == expected_.end() && confirmed != confirmed_.end()) {
+    index_.Set(confirmed->second);
+  } else {
+    index_.Remove(name);
   }
 }
 
 const QuotaInfo* QuotaTopology::Find(std::string_view name) const {
   Expire();
-  const auto it = infos_.find(name);
-  return it == infos_.end() ? nullptr : &it->second;
+  return index_.Find(name);
 }
 
 std::string_view QuotaTopology::OfNamespace(std::string_view ns) const {
   Expire();
-  const auto it = by_namespace_.find(ns);
-  return it == by_namespace_.end() ? std::string_view() : std::string_view(it->second);
+  return index_.OfNamespace(ns);
 }
 
-std::vector<const QuotaInfo*> QuotaTopology::ChildrenOf(std::string_view name) const {
-  std::vector<const QuotaInfo*> children;
-  const auto it = children_.find(name);
-  if (it == children_.end()) return children;
-  for (const std::string& child : it->second) children.push_back(&infos_.find(child)->second);
-  return children;
+std::string QuotaTopology::QuotaOf(const kube::Labels& pod_labels, std::string_view ns,
+                                   bool no_default) const {
+  Expire();
+  return std::string(
+      index_.NameFor(kube::ValueOf(pod_labels, api::kLabelQuotaName), ns, no_default));
 }
 
-// Which other quota has one of this one's namespaces.
-const std::string* QuotaTopology::BoundElsewhere(const QuotaInfo& info,
-                                                 std::string_view& ns) const {
+// Which other quota has one of this one's namespaces; "" if none has.
+std::string_view QuotaTopology::BoundElsewhere(const QuotaInfo& info, std::string_view& ns) const {
   for (const std::string& each : info.namespaces) {
-    const auto it = by_namespace_.find(each);
-    if (it == by_namespace_.end() || it->second == info.name) continue;
+    const std::string_view bound = index_.OfNamespace(each);
+    if (bound.empty() || bound == info.name) continue;
     ns = each;
-    return &it->second;
+    return bound;
   }
-  return nullptr;
+  return "";
 }
 
 Status QuotaTopology::Create(const api::ElasticQuota& quota, bool remember) {
-  QuotaInfo info = InfoOf(quota);
+  QuotaInfo info = model::InfoOf(quota);
   if (Find(info.name) != nullptr) {
     return InvalidArgument("AddQuota quota already exist:{}", info.name);
   }
   std::string_view ns;
-  if (const std::string* other = BoundElsewhere(info, ns)) {
+  if (const std::string_view other = BoundElsewhere(info, ns); !other.empty()) {
     return InvalidArgument(
         "AddQuota quota {}'s annotation namespace {} is already bound to quota {}", info.name, ns,
-        *other);
+        other);
   }
-  RETURN_IF_ERROR(CheckQuota(quota));
+  RETURN_IF_ERROR(model::CheckQuota(quota));
   RETURN_IF_ERROR(CheckPlace(info, nullptr, {}));
   if (remember) Expect(info.name, info);
   return absl::OkStatus();
@@ -170,28 +145,28 @@ Status QuotaTopology::Create(const api::ElasticQuota& quota, bool remember) {
 Status QuotaTopology::Update(const api::ElasticQuota& before, const api::ElasticQuota& after,
                              const QuotaPods& pods, bool remember) {
   if (SamePlace(before, after)) return absl::OkStatus();
-  QuotaInfo info = InfoOf(after);
+  QuotaInfo info = model::InfoOf(after);
   if (info.name == api::kRootQuota || info.name == api::kSystemQuota) {
     return InvalidArgument("invalid quota {}", info.name);
   }
   const QuotaInfo* known = Find(info.name);
   std::string_view ns;
-  if (const std::string* other = BoundElsewhere(info, ns)) {
+  if (const std::string_view other = BoundElsewhere(info, ns); !other.empty()) {
     return InvalidArgument(
         "UpdadteQuota, quota {} update namespaces, but namespace {} is already bound to quota {}",
-        info.name, ns, *other);
+        info.name, ns, other);
   }
   if (known == nullptr) {
     return InvalidArgument("UpdateQuota quota not exist in quotaInfoMap:{}", info.name);
   }
-  RETURN_IF_ERROR(CheckQuota(after));
+  RETURN_IF_ERROR(model::CheckQuota(after));
   RETURN_IF_ERROR(CheckPlace(info, known, pods));
   if (remember) Expect(info.name, info);
   return absl::OkStatus();
 }
 
 Status QuotaTopology::Delete(const std::string& name, const QuotaPods& pods, bool remember) {
-  if (IsBuiltIn(name)) return InvalidArgument("can not delete quotaGroup :{}", name);
+  if (model::IsBuiltInQuota(name)) return InvalidArgument("can not delete quotaGroup :{}", name);
   const QuotaInfo* info = Find(name);
   if (info == nullptr) return InvalidArgument("not found quota:{}", name);
   RETURN_IF_ERROR(CheckUnused(*info, pods, ""));
@@ -212,7 +187,7 @@ Status QuotaTopology::DeleteWithNamespace(const kube::ObjectKey& quota, const Qu
 Status QuotaTopology::CheckUnused(const QuotaInfo& info, const QuotaPods& pods,
                                   std::string_view except_in) const {
   const auto is_exempt = [&](const std::string& ns) { return !ns.empty() && ns == except_in; };
-  std::vector<const QuotaInfo*> children = ChildrenOf(info.name);
+  std::vector<const QuotaInfo*> children = index_.ChildrenOf(info.name);
   std::erase_if(children, [&](const QuotaInfo* child) { return is_exempt(child->ns); });
   if (!children.empty()) {
     return InvalidArgument("delete quota failed, quota {} has {} child quotas", info.name,
@@ -254,7 +229,7 @@ Status QuotaTopology::CheckAcyclic(const QuotaInfo& info) const {
   }
   std::vector<std::string_view> way{info.parent};  // upwards
   // Others may form a ring since before anybody looked: no way up is longer than all of them.
-  while (way.back() != api::kRootQuota && way.size() <= infos_.size()) {
+  while (way.back() != api::kRootQuota && way.size() <= index_.size()) {
     const QuotaInfo* above = Find(way.back());
     if (above == nullptr) return absl::OkStatus();
     way.push_back(above->parent);
@@ -270,7 +245,7 @@ Status QuotaTopology::CheckAcyclic(const QuotaInfo& info) const {
 Status QuotaTopology::CheckIsParent(const QuotaInfo& info, const QuotaInfo& before,
                                     const QuotaPods& pods) const {
   if (info.is_parent == before.is_parent) return absl::OkStatus();
-  if (!info.is_parent && !ChildrenOf(info.name).empty()) {
+  if (!info.is_parent && !index_.ChildrenOf(info.name).empty()) {
     return InvalidArgument(
         "quota has children, isParent is forbidden to modify as false, quotaName:{}", info.name);
   }
@@ -291,7 +266,7 @@ Status QuotaTopology::CheckTreeId(const QuotaInfo& info, const QuotaInfo* before
     return InvalidArgument("{} tree id is different from parent {}, [{}] vs [{}]", info.name,
                            info.parent, info.tree_id, parent->tree_id);
   }
-  for (const QuotaInfo* child : ChildrenOf(info.name)) {
+  for (const QuotaInfo* child : index_.ChildrenOf(info.name)) {
     if (child->tree_id == info.tree_id) continue;
     return InvalidArgument("{} tree id is different from child {}, [{}] vs [{}]", info.name,
                            child->name, info.tree_id, child->tree_id);
@@ -325,7 +300,7 @@ Status QuotaTopology::CheckKeys(const QuotaInfo& info, const QuotaInfo* parent) 
     return absl::OkStatus();
   };
   if (parent != nullptr) RETURN_IF_ERROR(check(info, *parent, *parent, info));
-  for (const QuotaInfo* child : ChildrenOf(info.name)) {
+  for (const QuotaInfo* child : index_.ChildrenOf(info.name)) {
     RETURN_IF_ERROR(check(*child, info, *child, info));
   }
   return absl::OkStatus();
@@ -334,7 +309,7 @@ Status QuotaTopology::CheckKeys(const QuotaInfo& info, const QuotaInfo* parent) 
 Status QuotaTopology::CheckMinSums(const QuotaInfo& info, const QuotaInfo* parent) const {
   if (parent != nullptr) {
     ResourceList sum = info.min;
-    for (const QuotaInfo* sibling : ChildrenOf(info.parent)) {
+    for (const QuotaInfo* sibling : index_.ChildrenOf(info.parent)) {
       if (sibling->name != info.name) kube::AddTo(sum, sibling->min);
     }
     if (!kube::FitsIn(sum, parent->min)) {
@@ -343,7 +318,7 @@ Status QuotaTopology::CheckMinSums(const QuotaInfo& info, const QuotaInfo* paren
     }
   }
   ResourceList sum;
-  for (const QuotaInfo* child : ChildrenOf(info.name)) kube::AddTo(sum, child->min);
+  for (const QuotaInfo* child : index_.ChildrenOf(info.name)) kube::AddTo(sum, child->min);
   if (!kube::FitsIn(sum, info.min)) {
     return InvalidArgument(
         "checkMinQuotaSum all children's MinQuota > current MinQuota, current: {}", info.name);
@@ -358,10 +333,10 @@ Status QuotaTopology::CheckGuarantee(const QuotaInfo& info) const {
   kube::RaiseTo(need, info.guaranteed);
   const QuotaInfo* current = &info;
   // A tree cannot be deeper than there are quotas, unless labels form a ring.
-  for (size_t level = 0; level <= infos_.size(); ++level) {
+  for (size_t level = 0; level <= index_.size(); ++level) {
     const QuotaInfo* parent = Find(current->parent);
     if (parent == nullptr || current->parent == api::kRootQuota) break;
-    for (const QuotaInfo* child : ChildrenOf(parent->name)) {
+    for (const QuotaInfo* child : index_.ChildrenOf(parent->name)) {
       if (child->name != current->name) kube::AddTo(need, child->guaranteed);
     }
     kube::RaiseTo(need, parent->min);
@@ -374,7 +349,7 @@ Status QuotaTopology::CheckGuarantee(const QuotaInfo& info) const {
 kube::Json QuotaTopology::ToJson() const {
   Expire();
   json::object infos, hierarchy;
-  for (const auto& [name, info] : infos_) {
+  for (const auto& [name, info] : index_.all()) {
     infos[name] = {{"name", info.name},
                    {"parentName", info.parent},
                    {"isParent", info.is_parent},
@@ -383,7 +358,7 @@ kube::Json QuotaTopology::ToJson() const {
                    {"min", kube::Encode(info.min)}};
     hierarchy[name] = json::array();
   }
-  for (const auto& [name, children] : children_) {
+  for (const auto& [name, children] : index_.children()) {
     hierarchy[name] = json::array(children.begin(), children.end());
   }
   return {{"quotaInfoMap", std::move(infos)}, {"quotaHierarchyInfo", std::move(hierarchy)}};

@@ -2,7 +2,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +9,11 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "kube/json.h"
-#include "manager/quota/quota_info.h"
+#include "model/quota/quota_index.h"
 
 namespace koord::manager {
+
+using model::QuotaInfo;
 
 // Which pods are in the cluster, as far as quotas ask.
 struct QuotaPods {
@@ -58,6 +59,8 @@ class QuotaTopology {
   const QuotaInfo* Find(std::string_view name) const;
   // The quota that is charged for the namespace's pods, by its annotation; "" if none is.
   std::string_view OfNamespace(std::string_view ns) const;
+  // The quota that a pod is charged to: see QuotaIndex::NameFor.
+  std::string QuotaOf(const kube::Labels& pod_labels, std::string_view ns, bool no_default) const;
   // All of it, as /elasticQuota shows it.
   kube::Json ToJson() const;
 
@@ -70,12 +73,10 @@ class QuotaTopology {
   void Expect(const std::string& name, std::optional<QuotaInfo> info);
   void Expire() const;
   void Rebuild(const std::string& name) const;
-  void Index(const QuotaInfo& info, bool add) const;
 
-  std::vector<const QuotaInfo*> ChildrenOf(std::string_view name) const;
   Status CheckUnused(const QuotaInfo& info, const QuotaPods& pods,
                      std::string_view except_in) const;
-  const std::string* BoundElsewhere(const QuotaInfo& info, std::string_view& ns) const;
+  std::string_view BoundElsewhere(const QuotaInfo& info, std::string_view& ns) const;
   Status CheckPlace(const QuotaInfo& info, const QuotaInfo* before, const QuotaPods& pods) const;
   Status CheckAcyclic(const QuotaInfo& info) const;
   Status CheckIsParent(const QuotaInfo& info, const QuotaInfo& before, const QuotaPods& pods) const;
@@ -89,9 +90,7 @@ class QuotaTopology {
   std::map<std::string, QuotaInfo, std::less<>> confirmed_;
   mutable std::map<std::string, Expected, std::less<>> expected_;
   // What counts: the confirmed with the expected on top.
-  mutable std::map<std::string, QuotaInfo, std::less<>> infos_;
-  mutable std::map<std::string, std::set<std::string>, std::less<>> children_;
-  mutable std::map<std::string, std::string, std::less<>> by_namespace_;
+  mutable model::QuotaIndex index_;
 };
 
 }  // namespace koord::manager

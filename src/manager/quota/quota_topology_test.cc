@@ -4,7 +4,6 @@
 
 #include "base/virtual_loop.h"
 #include "kube/yaml.h"
-#include "manager/quota/pod_quota.h"
 
 namespace koord::manager::quota_topology_test {
 namespace {
@@ -304,12 +303,11 @@ TEST_F(QuotaTopologyTest, QuotaOfAPod) {
   topology_.Set(Quota("{metadata: {name: n2, namespace: n2}, spec: {}}"));
   topology_.Set(Quota("{metadata: {name: n3, namespace: elsewhere}, spec: {}}"));
   const kube::Labels none;
-  EXPECT_EQ(QuotaOfPod(topology_, {{"quota.scheduling.koordinator.sh/name", "q"}}, "n1", false),
-            "q");
-  EXPECT_EQ(QuotaOfPod(topology_, none, "n1", false), "child");
-  EXPECT_EQ(QuotaOfPod(topology_, none, "n2", false), "n2");
-  EXPECT_EQ(QuotaOfPod(topology_, none, "n3", false), "koordinator-default-quota");
-  EXPECT_EQ(QuotaOfPod(topology_, none, "n1", true), "");
+  EXPECT_EQ(topology_.QuotaOf({{"quota.scheduling.koordinator.sh/name", "q"}}, "n1", false), "q");
+  EXPECT_EQ(topology_.QuotaOf(none, "n1", false), "child");
+  EXPECT_EQ(topology_.QuotaOf(none, "n2", false), "n2");
+  EXPECT_EQ(topology_.QuotaOf(none, "n3", false), "koordinator-default-quota");
+  EXPECT_EQ(topology_.QuotaOf(none, "n1", true), "");
 }
 
 TEST_F(QuotaTopologyTest, ParentsFormNoRing) {

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "kube/api_error.h"
 #include "kube/controller/indexes.h"
-#include "manager/quota/pod_quota.h"
 
 namespace koord::manager {
 namespace {
@@ -64,8 +63,7 @@ void QuotaUsageController::FollowPods() {
   Watch(inputs_.pods, [this](const auto& before, const auto& after) {
     for (const auto& pod : {before, after}) {
       if (pod == nullptr) continue;
-      EnqueueSoon(
-          QuotaOfPod(topology_, pod->metadata.labels, pod->metadata.ns, options_.no_default));
+      EnqueueSoon(topology_.QuotaOf(pod->metadata.labels, pod->metadata.ns, options_.no_default));
     }
   });
 }
@@ -108,7 +106,7 @@ QuotaUsageController::Charges QuotaUsageController::ChargesOf(
   std::vector<std::string> namespaces = api::NamespacesOf(quota);
   namespaces.push_back(quota.metadata.ns);
   for (const std::string& ns : namespaces) {
-    if (QuotaOfPod(topology_, {}, ns, options_.no_default) != name) continue;
+    if (topology_.QuotaOf({}, ns, options_.no_default) != name) continue;
     for (const auto& pod : inputs_.pods.ByIndex(kube::kByNamespace, ns)) {
       if (kube::ValueOf(pod->metadata.labels, api::kLabelQuotaName).empty()) add(*pod);
     }

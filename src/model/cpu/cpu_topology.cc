@@ -22,6 +22,25 @@ int64_t CountDistinct(const std::vector<Processor>& processors, Key key) {
   return static_cast<int64_t>(distinct.size());
 }
 
+// Units in the order of their keys, which begin with the number. tell(i, place) for each processor.
+template <class Key, class Tell>
+std::vector<CpuTopology::Unit> UnitsBy(const std::vector<Processor>& processors, Key key,
+                                       Tell tell) {
+  std::map<decltype(key(processors.front())), uint32_t> place_of;
+  for (const Processor& each : processors) place_of.emplace(key(each), 0);
+  std::vector<CpuTopology::Unit> units;
+  for (auto& [unit, place] : place_of) {
+    place = static_cast<uint32_t>(units.size());
+    units.push_back({.id = std::get<0>(unit), .cpus = {}});
+  }
+  for (size_t i = 0; i < processors.size(); ++i) {
+    const uint32_t place = place_of.at(key(processors[i]));
+    units[place].cpus.Add(processors[i].cpu);
+    tell(i, place);
+  }
+  return units;
+}
+
 Status CheckNumber(const api::CpuInfo& cpu, std::string_view what, int32_t number, int32_t limit) {
   if (0 <= number && number < limit) return absl::OkStatus();
   return InvalidArgument("{} {} of CPU {} is out of range: expected 0 to {}", what, number, cpu.id,
@@ -54,12 +73,18 @@ CpuTopology::CpuTopology(std::vector<Processor> processors) {
     index_of_cpu_.assign(by_cpu.rbegin()->first + 1, std::numeric_limits<uint32_t>::max());
     for (uint32_t i = 0; i < processors_.size(); ++i) index_of_cpu_[processors_[i].cpu] = i;
   }
-  core_count_ = CountDistinct(
-      processors_, [](const Processor& p) { return std::tuple(p.socket, p.node, p.core); });
-  node_count_ = CountDistinct(processors_, [](const Processor& p) { return p.node; });
+  places_.resize(processors_.size());
+  cores_ = UnitsBy(
+      processors_, [](const Processor& p) { return std::tuple(p.core, p.socket, p.node); },
+      [&](size_t i, uint32_t place) { places_[i].core = place; });
+  nodes_ = UnitsBy(
+      processors_, [](const Processor& p) { return std::tuple(p.node); },
+      [&](size_t i, uint32_t place) { places_[i].node = place; });
+  sockets_ = UnitsBy(
+      processors_, [](const Processor& p) { return std::tuple(p.socket); },
+      [&](size_t i, uint32_t place) { places_[i].socket = place; });
   node_part_count_ =
       CountDistinct(processors_, [](const Processor& p) { return std::tuple(p.socket, p.node); });
-  socket_count_ = CountDistinct(processors_, [](const Processor& p) { return p.socket; });
 }
 
 StatusOr<CpuTopology> CpuTopology::FromAnnotation(const api::CpuTopology& annotation) {

@@ -67,8 +67,8 @@ class CoreDriver final : private SchedulerHandle {
   Random random_{1};
   Reasons reasons_;
   Ledger ledger_;
-  Books books_{ledger_};
   ClusterObjects objects_;
+  Books books_{ledger_, objects_.node_topologies};
   Nominations nominations_;
   NodeOrder order_;
   PluginLineup lineup_;

@@ -1,4 +1,5 @@
 #pragma once
+#include "scheduler/books/cpu_book.h"
 #include "scheduler/books/reservation_book.h"
 
 namespace koord::scheduler {
@@ -7,9 +8,11 @@ namespace koord::scheduler {
 // facts and no policy, and derives them from the ledger's calls alone. Books hear of a pod before
 // plugins do.
 struct Books {
-  explicit Books(Ledger& ledger) : reservations(ledger) {}
+  Books(Ledger& ledger, ObjectCache<api::NodeResourceTopology>& node_topologies)
+      : reservations(ledger), cpus(ledger, node_topologies) {}
 
   ReservationBook reservations;
+  CpuBook cpus;
 };
 
 }  // namespace koord::scheduler

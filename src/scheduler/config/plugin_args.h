@@ -8,6 +8,7 @@
 #include "scheduler/config/affinity_args.h"
 #include "scheduler/config/candidate_args.h"
 #include "scheduler/config/load_aware_args.h"
+#include "scheduler/config/node_numa_args.h"
 #include "scheduler/config/node_resources_args.h"
 #include "scheduler/config/reservation_args.h"
 #include "scheduler/config/volume_args.h"
@@ -25,6 +26,7 @@ using PluginArgs = std::variant<kube::Json,                           //
                                 InterPodAffinityArgs,                 //
                                 LoadAwareSchedulingArgs,              //
                                 NodeAffinityArgs,                     //
+                                NodeNumaResourceArgs,                 //
                                 NodeResourcesBalancedAllocationArgs,  //
                                 NodeResourcesFitArgs,                 //
                                 NodeResourcesFitPlusArgs,             //

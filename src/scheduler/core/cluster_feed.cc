@@ -34,6 +34,7 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchInto(kube::kVolumeAttachments, objects.volume_attachments, EventKind::kVolumeChanged);
   WatchNodeMetrics(objects.node_metrics);
   WatchReservations();
+  WatchNodeTopologies(objects.node_topologies);
 }
 
 void ClusterFeed::Start() {
@@ -82,6 +83,17 @@ void ClusterFeed::WatchReservations() {
                                     scope_.Wrap([this](const auto& before, const auto& after) {
                                       reservations_->OnReservation(before, after);
                                     }));
+}
+
+void ClusterFeed::WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& cache) {
+  if (!cache.needed()) return;
+  using Ptr = std::shared_ptr<const api::NodeResourceTopology>;
+  optional_.Watch<api::NodeResourceTopology>(
+      api::kNodeResourceTopologies,
+      scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
+        Keep(cache, before, after);
+        scheduler_.OnEvent({.kind = EventKind::kNodeTopologyChanged});
+      }));
 }
 
 template <class T>

@@ -45,6 +45,7 @@ class ClusterFeed {
                  std::optional<EventKind> event = {});
   void WatchNodeMetrics(ObjectCache<api::NodeMetric>& cache);
   void WatchReservations();
+  void WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& cache);
   void WatchNodes();
   void WatchPods();
   void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);

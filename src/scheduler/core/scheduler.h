@@ -118,8 +118,8 @@ class Scheduler {
   const PointTimer timer_;
   Reasons reasons_;
   Ledger ledger_;
-  Books books_{ledger_};
   ClusterObjects objects_;
+  Books books_{ledger_, objects_.node_topologies};
   PendingPods pending_;
   LeaderParts leader_parts_;
   Nominations nominations_;

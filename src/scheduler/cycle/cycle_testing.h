@@ -208,8 +208,8 @@ class CycleBed : public AttemptObserver {
   ObjectWriters writers{client};
   PodPatcher patcher{loop, writers, 1};
   Ledger ledger;
-  Books books{ledger};
   ClusterObjects objects;
+  Books books{ledger, objects.node_topologies};
   Reasons reasons;
   Random random{1};
   NodeOrder order{ledger};

@@ -1,12 +1,13 @@
 #pragma once
 #include "api/node_metric.h"
+#include "api/node_resource_topology.h"
 #include "api/reservation.h"
 #include "kube/objects/namespace.h"
 #include "kube/objects/policy.h"
 #include "kube/objects/service.h"
 #include "kube/objects/storage.h"
 #include "kube/objects/workloads.h"
-#include "scheduler/framework/object_cache.h"
+#include "scheduler/cluster/object_cache.h"
 
 namespace koord::scheduler {
 
@@ -28,6 +29,7 @@ struct ClusterObjects {
   // Only if needed; empty while their definition is not installed.
   ObjectCache<api::NodeMetric> node_metrics;
   ObjectCache<api::Reservation> reservations;
+  ObjectCache<api::NodeResourceTopology> node_topologies;
 };
 
 }  // namespace koord::scheduler

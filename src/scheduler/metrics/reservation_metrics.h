@@ -1,7 +1,7 @@
 #pragma once
 #include "api/reservation.h"
 #include "base/metrics/metrics.h"
-#include "scheduler/framework/object_cache.h"
+#include "scheduler/cluster/object_cache.h"
 
 namespace koord::scheduler {
 

@@ -1,6 +1,7 @@
 #include "scheduler/program/scheduler_component.h"
 
 #include "base/log.h"
+#include "base/trim_memory.h"
 #include "kube/transport/http_transport.h"
 
 namespace koord::scheduler {
@@ -43,7 +44,10 @@ StatusOr<std::unique_ptr<program::Component>> SchedulerComponent::Make(
 void SchedulerComponent::Start(Task ready) {
   if (delay_cache_) return ready();
   app_->Watch();
-  app_->WhenSynced([ready = std::make_shared<Task>(std::move(ready))] { (*ready)(); });
+  app_->WhenSynced([ready = std::make_shared<Task>(std::move(ready))] {
+    TrimMemory();  // from now on it does little of what it has done up to here
+    (*ready)();
+  });
 }
 
 void SchedulerComponent::Lead(const program::Leadership& leadership) {

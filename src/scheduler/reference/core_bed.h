@@ -27,8 +27,8 @@ class CoreBed final : private SchedulerHandle {
 
   VirtualLoop loop;
   Ledger ledger;
-  Books books{ledger};
   ClusterObjects objects;
+  Books books{ledger, objects.node_topologies};
   Reasons reasons;
   Profile profile;
   ProfilePlugins plugins;

@@ -15,6 +15,7 @@
 #include "scheduler/plugins/load_aware_scheduling/load_aware_scheduling.h"
 #include "scheduler/plugins/node_affinity/node_affinity.h"
 #include "scheduler/plugins/node_name/node_name.h"
+#include "scheduler/plugins/node_numa_resource/node_numa_resource.h"
 #include "scheduler/plugins/node_ports/node_ports.h"
 #include "scheduler/plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "scheduler/plugins/node_resources_fit/node_resources_fit.h"
@@ -97,6 +98,7 @@ const std::vector<Entry>& Entries() {
       WithArgs<LoadAwareScheduling, LoadAwareSchedulingArgs>(),
       WithArgs<NodeAffinity, NodeAffinityArgs>(),
       Plain<NodeName>(),
+      WithArgs<NodeNumaResource, NodeNumaResourceArgs>(),
       Plain<NodePorts>(),
       WithArgs<NodeResourcesBalancedAllocation, NodeResourcesBalancedAllocationArgs>(),
       WithArgs<NodeResourcesFit, NodeResourcesFitArgs>(),

@@ -32,8 +32,8 @@ class PluginBed {
 
   VirtualLoop loop;
   Ledger ledger;
-  Books books{ledger};
   ClusterObjects objects;
+  Books books{ledger, objects.node_topologies};
   Reasons reasons;
   Random random{1};
   PluginContext context{.ledger = ledger,

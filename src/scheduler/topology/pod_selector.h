@@ -12,7 +12,7 @@
 #include "kube/objects/namespace.h"
 #include "kube/objects/pod_affinity.h"
 #include "kube/selectors.h"
-#include "scheduler/framework/object_cache.h"
+#include "scheduler/cluster/object_cache.h"
 
 namespace koord::scheduler {
 

@@ -10,6 +10,7 @@
 #include "localcluster/apiserver/apply/field_walk.h"
 #include "localcluster/apiserver/apply/managed_fields.h"
 #include "localcluster/apiserver/apply/managers.h"
+#include "localcluster/apiserver/registry/json_edit.h"
 
 namespace koord::apiserver {
 
@@ -99,6 +100,36 @@ bool HasAny(const Json& value, const FieldSet::Tree& fields) {
          });
 }
 
+// A copy of what is in it. Its owners are left out, for they may be the larger part.
+Json WithoutOwners(const Json& object) {
+  json::object copy;
+  for (const auto& member : object.as_object()) {
+    const json::object* metadata =
+        member.key() == "metadata" ? member.value().if_object() : nullptr;
+    if (metadata == nullptr) {
+      copy.emplace(member.key(), member.value());
+      continue;
+    }
+    json::object fields;
+    for (const auto& field : *metadata) {
+      if (field.key() != "managedFields") fields.emplace(field.key(), field.value());
+    }
+    copy.emplace(member.key(), std::move(fields));
+  }
+  return copy;
+}
+
+// Null if it has not applied any.
+const FieldSet::Tree* FieldsAppliedBy(const FieldWriter& writer, const Json& managed_fields) {
+  const json::array* entries = managed_fields.if_array();
+  if (entries == nullptr) return nullptr;
+  for (const Json& entry : *entries) {
+    if (Manager::Of(entry).Is(writer, kApplyOperation))
+      return kube::FindObject(entry, {"fieldsV1"});
+  }
+  return nullptr;
+}
+
 class Application {
  public:
   Application(const Json* live, const Json& applied, const ApplyOptions& options,
@@ -131,19 +162,15 @@ class Application {
     if (options_.reset == nullptr || !HasAny(*applied_, options_.reset->tree())) return;
     allowed_ = *applied_;
     applied_ = &allowed_;
-    RemoveFromObject(allowed_, *options_.reset, {}, schema_);
+    RemoveFromObject(allowed_, options_.reset->tree(), {}, schema_);
   }
 
-  // What is merged begins as the live object, without its owners.
   void TakeLiveObject() {
     if (live_ == nullptr) return;
-    merged_ = *live_;
-    Json* metadata = kube::Find(merged_, {"metadata"});
-    json::object* members = metadata == nullptr ? nullptr : metadata->if_object();
-    Json* entries = members == nullptr ? nullptr : members->if_contains("managedFields");
-    if (entries != nullptr) {
-      managers_ = Managers::Trusted(std::move(*entries));
-      members->erase("managedFields");
+    merged_ = WithoutOwners(*live_);
+    if (const Json* entries = kube::Find(*live_, {"metadata", "managedFields"})) {
+      managers_ = Managers::BeforeApply(*entries, options_.writer);
+      applied_before_ = FieldsAppliedBy(options_.writer, *entries);
     }
     if (managers_.empty()) AttributeExistingFields();
   }
@@ -162,37 +189,37 @@ class Application {
 
   // Of a new object.
   Status OwnAll() {
-    Manager& own = managers_.FindOrAdd(options_.writer, "Apply");
+    Manager& own = managers_.FindOrAdd(options_.writer, kApplyOperation);
     own.time = kube::FormatTime(options_.writer.time);
     own.fields = std::move(applied_fields_);
     return absl::OkStatus();
   }
 
-  void RemoveWhatIsNoLongerApplied(const Manager& own) {
+  void RemoveWhatIsNoLongerApplied() {
     FieldSet kept = applied_fields_;
     for (const Manager& manager : managers_.list()) {
-      if (&manager != &own) kept.Add(manager.fields);
+      if (!manager.Is(options_.writer, kApplyOperation)) kept.Add(manager.fields);
     }
-    RemoveFromObject(merged_, own.fields, kept, schema_);
+    RemoveFromObject(merged_, *applied_before_, kept, schema_);
   }
 
   Status TakeOwnership() {
-    const Manager* before = managers_.Find(options_.writer, "Apply");
-    const bool same =
-        before != nullptr ? before->fields == applied_fields_ : applied_fields_.empty();
-    if (before != nullptr && !same) RemoveWhatIsNoLongerApplied(*before);
+    const bool same = applied_before_ != nullptr
+                          ? SameMembers(*applied_before_, applied_fields_.tree())
+                          : applied_fields_.empty();
+    if (applied_before_ != nullptr && !same) RemoveWhatIsNoLongerApplied();
     const FieldDiff diff = Compare(live_, merged_, schema_);
     if (!options_.force) RETURN_IF_ERROR(CheckConflicts(diff));
     for (Manager& manager : managers_.list()) {
-      if (manager.Is(options_.writer, "Apply")) continue;
+      if (manager.Is(options_.writer, kApplyOperation)) continue;
       manager.fields.Remove(diff.changed);
       manager.fields.Remove(diff.removed);
     }
-    Manager& own = managers_.FindOrAdd(options_.writer, "Apply");
+    Manager& own = managers_.FindOrAdd(options_.writer, kApplyOperation);
     if (!same || !diff.changed.empty() || !diff.removed.empty()) {
       own.time = kube::FormatTime(options_.writer.time);
     }
-    if (!same) own.fields = std::move(applied_fields_);
+    own.fields = std::move(applied_fields_);
     return absl::OkStatus();
   }
 
@@ -201,7 +228,7 @@ class Application {
     std::vector<Conflict> conflicts;
     size_t count = 0;
     for (const Manager& manager : managers_.list()) {
-      if (manager.Is(options_.writer, "Apply")) continue;
+      if (manager.Is(options_.writer, kApplyOperation)) continue;
       FieldSet contested = manager.fields.Intersection(diff.changed);
       contested.Remove(forgiven);
       contested.ForEach([&](const std::string& path) {
@@ -242,6 +269,7 @@ class Application {
   const Json* const live_;  // null: there is none yet
   const Json* applied_;
   Json allowed_;  // what is applied, where the endpoint does not allow all of it
+  const FieldSet::Tree* applied_before_ = nullptr;  // in the live object; null: none by this writer
   Managers managers_;
   Json merged_ = json::object();
   FieldSet applied_fields_;

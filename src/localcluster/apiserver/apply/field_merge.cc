@@ -62,7 +62,7 @@ class Merger {
     if (schema.has_members() && live.is_object() && applied.is_object()) {
       return MergeMembers(live.get_object(), applied.get_object(), schema, path);
     }
-    live = applied;
+    if (!kube::Equal(live, applied)) live = applied;
     return CheckLists(applied, schema, path);
   }
 
@@ -189,10 +189,10 @@ Status Merge(Json& live, const Json& applied, const FieldSchema& schema) {
   return Merger().Merge(live, applied, schema, FieldPath(""));
 }
 
-void RemoveFromObject(Json& object, const FieldSet& gone, const FieldSet& kept,
+void RemoveFromObject(Json& object, const Tree& gone, const FieldSet& kept,
                       const FieldSchema& schema) {
   if (!object.is_object()) return;
-  for (const auto& child : gone.tree()) {
+  for (const auto& child : gone) {
     const Tree& below = TreeOf(child.value());
     if (Json* metadata = kube::Find(object, {"metadata"});
         child.key() == "f:metadata" && metadata) {

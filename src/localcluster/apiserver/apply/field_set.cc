@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "localcluster/apiserver/registry/json_edit.h"
 
 namespace koord::apiserver {
 
@@ -244,6 +245,8 @@ bool FieldSet::Add(FieldSet&& other) {
 bool FieldSet::Remove(const FieldSet& other) { return RemoveFields(tree_, other.tree_); }
 
 void FieldSet::RemoveTrees(const FieldSet& other) { RemoveTreesFrom(tree_, other.tree_); }
+
+bool FieldSet::operator==(const FieldSet& other) const { return SameMembers(tree_, other.tree_); }
 
 FieldSet FieldSet::Intersection(const FieldSet& other) const {
   if (tree_.empty() || other.tree_.empty()) return {};

@@ -42,7 +42,7 @@ class FieldSet {
   // Members in order, as conflicts name them: `.spec.containers[name="x"].image`.
   void ForEach(const std::function<void(const std::string& path)>& visit) const;
 
-  bool operator==(const FieldSet& other) const { return tree_ == other.tree_; }
+  bool operator==(const FieldSet& other) const;
 
  private:
   Tree tree_;

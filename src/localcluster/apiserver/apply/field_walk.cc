@@ -137,6 +137,7 @@ void DiffItems(const json::array& before, const json::array& after, const FieldS
                DiffNode& node) {
   if (SameItems(before, after, schema)) {
     for (size_t i = 0; i < after.size(); ++i) {
+      if (kube::Equal(before[i], after[i])) continue;
       DiffNode child = DiffValues(before[i], after[i], schema.Item());
       if (!child.has_changed && !child.has_removed) continue;
       node.Attach(ItemPath(after[i], schema).value_or(""), std::move(child));

@@ -28,7 +28,7 @@ Status Merge(kube::Json& live, const kube::Json& applied, const FieldSchema& sch
 
 // Takes out of `object` the fields of `gone`, and everything below them, unless `kept` has the
 // field or something below it.
-void RemoveFromObject(kube::Json& object, const FieldSet& gone, const FieldSet& kept,
+void RemoveFromObject(kube::Json& object, const FieldSet::Tree& gone, const FieldSet& kept,
                       const FieldSchema& schema);
 
 }  // namespace koord::apiserver

@@ -18,7 +18,9 @@ namespace {
 constexpr size_t kMaxUpdaters = 10;
 constexpr std::string_view kAncient = "ancient-changes";
 
-Manager WithoutFields(const Json& entry) {
+}  // namespace
+
+Manager Manager::Of(const Json& entry) {
   Manager manager;
   manager.manager = kube::FindString(entry, {"manager"});
   manager.operation = kube::FindString(entry, {"operation"});
@@ -27,8 +29,6 @@ Manager WithoutFields(const Json& entry) {
   manager.time = kube::FindString(entry, {"time"});
   return manager;
 }
-
-}  // namespace
 
 bool Manager::Is(const FieldWriter& writer, std::string_view wanted_operation) const {
   return manager == writer.manager && operation == wanted_operation &&
@@ -41,11 +41,25 @@ Managers Managers::Trusted(Json managed_fields) {
   if (entries == nullptr) return managers;
   managers.list_.reserve(entries->size() + 1);
   for (Json& entry : *entries) {
-    managers.list_.push_back(WithoutFields(entry));
+    managers.list_.push_back(Manager::Of(entry));
     Json* fields = kube::Find(entry, {"fieldsV1"});
     if (fields != nullptr && fields->is_object()) {
       managers.list_.back().fields = FieldSet(std::move(fields->get_object()));
     }
+  }
+  return managers;
+}
+
+Managers Managers::BeforeApply(const Json& managed_fields, const FieldWriter& applier) {
+  Managers managers;
+  const json::array* entries = managed_fields.if_array();
+  if (entries == nullptr) return managers;
+  managers.list_.reserve(entries->size() + 1);
+  for (const Json& entry : *entries) {
+    Manager& manager = managers.list_.emplace_back(Manager::Of(entry));
+    const json::object* fields = kube::FindObject(entry, {"fieldsV1"});
+    if (fields == nullptr || manager.Is(applier, kApplyOperation)) continue;
+    manager.fields = FieldSet(FieldSet::Tree(*fields, json::storage_ptr()));
   }
   return managers;
 }
@@ -57,8 +71,8 @@ StatusOr<Managers> Managers::Parse(const Json& managed_fields) {
   using Identity = std::tuple<std::string, std::string, std::string, std::string>;
   std::map<Identity, size_t> places;
   for (const Json& entry : *entries) {
-    Manager manager = WithoutFields(entry);
-    if (manager.operation != "Apply" && manager.operation != "Update") {
+    Manager manager = Manager::Of(entry);
+    if (manager.operation != kApplyOperation && manager.operation != "Update") {
       return InvalidArgument("managedFields: operation must be Apply or Update");
     }
     const std::string_view type = kube::FindString(entry, {"fieldsType"});

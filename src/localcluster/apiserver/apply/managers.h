@@ -9,6 +9,8 @@
 
 namespace koord::apiserver {
 
+inline constexpr std::string_view kApplyOperation = "Apply";  // the operation of those who apply
+
 // One entry of metadata.managedFields.
 struct Manager {
   std::string manager;
@@ -18,7 +20,10 @@ struct Manager {
   std::string time;  // may be empty
   FieldSet fields;
 
-  bool applies() const { return operation == "Apply"; }
+  // What an entry says but for its fields.
+  static Manager Of(const kube::Json& entry);
+
+  bool applies() const { return operation == kApplyOperation; }
   bool Is(const FieldWriter& writer, std::string_view operation) const;
 };
 
@@ -28,6 +33,8 @@ class Managers {
   Managers() = default;
   // Entries as this server has written them.
   static Managers Trusted(kube::Json managed_fields);
+  // A copy of such entries, but for the fields of whoever is about to apply others.
+  static Managers BeforeApply(const kube::Json& managed_fields, const FieldWriter& applier);
   // Entries as a client sends them; fails if one cannot be understood.
   static StatusOr<Managers> Parse(const kube::Json& managed_fields);
 

@@ -62,6 +62,7 @@ void DefaultFieldRef(json::object& parent) {
 }
 
 void DefaultContainer(json::object& container, bool host_network) {
+  container.reserve(container.size() + 4);  // each of the next four would make it grow by itself
   SetIfUnset(container, "terminationMessagePath", "/dev/termination-log");
   SetIfUnset(container, "terminationMessagePolicy", "File");
   if (IsUnset(container, "imagePullPolicy")) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -48,6 +49,15 @@ inline json::object TakeObject(json::object& parent, std::string_view name) {
     parent.erase(name);
   }
   return taken;
+}
+
+// As kube::Equal. Not ==, for which Boost.JSON copies the members, those within them again, and so
+// on: deep documents would take as many copies of all that is in them as they have levels.
+inline bool SameMembers(const json::object& a, const json::object& b) {
+  return a.size() == b.size() && std::ranges::all_of(a, [&](const auto& member) {
+           const Json* other = b.if_contains(member.key());
+           return other != nullptr && kube::Equal(member.value(), *other);
+         });
 }
 
 // Missing, null or "".

@@ -235,7 +235,7 @@ void ValidatePersistentVolumeClaimUpdate(const Json& object, const Json& old, Fi
   take_old("volumeAttributesClassName");
   if (IsUnset(*before, "volumeName")) take_old("volumeName");
   if (IsUnset(*before, "storageClassName")) take_old("storageClassName");
-  if (rest == *before) return;
+  if (SameMembers(rest, *before)) return;
   errors.push_back(Forbidden("spec",
                              "spec is immutable after creation except resources.requests and "
                              "volumeAttributesClassName for bound claims"));

@@ -1,3 +1,4 @@
+#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <set>
@@ -9,7 +10,8 @@
 namespace koord::apiserver {
 namespace {
 
-using NameSet = std::set<std::string, std::less<>>;
+// They stay where they are, in the pod that is looked at.
+using NameSet = absl::flat_hash_set<std::string_view>;
 
 void ValidatePorts(const json::object& container, const FieldPath& path, FieldErrors& errors) {
   const json::array* ports = ArrayIn(container, "ports");

@@ -160,9 +160,9 @@ json::object WithoutCpuAndMemory(json::object amounts) {
 bool OnlyResizes(const json::object& now, const json::object& before) {
   json::object rest = now;
   TakeField(rest, before, "resources");
-  return rest == before && std::ranges::all_of(kAmounts, [&](const char* kind) {
-           return WithoutCpuAndMemory(AmountsOf(now, kind)) ==
-                  WithoutCpuAndMemory(AmountsOf(before, kind));
+  return SameMembers(rest, before) && std::ranges::all_of(kAmounts, [&](const char* kind) {
+           return SameMembers(WithoutCpuAndMemory(AmountsOf(now, kind)),
+                              WithoutCpuAndMemory(AmountsOf(before, kind)));
          });
 }
 
@@ -198,7 +198,7 @@ void ValidateContainerResizes(const json::object& now, const json::object& befor
       ValidateContainerResize(*container, *old,
                               "only cpu and memory resources for sidecar containers are mutable",
                               path[i], errors);
-    } else if (*container != *old) {
+    } else if (!SameMembers(*container, *old)) {
       errors.push_back(
           Forbidden("spec", "resources for non-sidecar init containers are immutable"));
     }
@@ -210,7 +210,7 @@ void ValidateContainerResizes(const json::object& now, const json::object& befor
 void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors) {
   const json::object& now = PodSpecOf(pod);
   const json::object& before = PodSpecOf(old);
-  if (now == before) return;
+  if (SameMembers(now, before)) return;
   const FieldPath path("spec");
   ValidateDeadline(now, before, path, errors);
 
@@ -239,7 +239,7 @@ void ValidatePodUpdate(const Json& pod, const Json& old, FieldErrors& errors) {
     if (OnlyAddsNodeSelector(now, before)) TakeField(rest, before, "nodeSelector");
     TakeField(rest, before, "affinity");
   }
-  if (rest != before) errors.push_back(Forbidden(path, std::string(kUpdateRule)));
+  if (!SameMembers(rest, before)) errors.push_back(Forbidden(path, std::string(kUpdateRule)));
 }
 
 void ValidatePodResize(const Json& pod, const Json& old, FieldErrors& errors) {
@@ -260,7 +260,7 @@ void ValidatePodResize(const Json& pod, const Json& old, FieldErrors& errors) {
   for (const char* list : kContainerLists) ValidateContainerResizes(now, before, list, errors);
   json::object rest = now;
   for (const char* list : kContainerLists) TakeField(rest, before, list);
-  if (rest != before) errors.push_back(Forbidden("spec", std::string(kResizeRule)));
+  if (!SameMembers(rest, before)) errors.push_back(Forbidden("spec", std::string(kResizeRule)));
 }
 
 void ValidateEphemeralContainers(const Json& pod, const Json& old, FieldErrors& errors) {
@@ -273,7 +273,7 @@ void ValidateEphemeralContainers(const Json& pod, const Json& old, FieldErrors& 
   for (const Json& container : *before) {
     const std::string_view name = kube::FindString(container, {"name"});
     const auto found = kept.find(name);
-    if (found != kept.end() && *found->second == container) continue;
+    if (found != kept.end() && kube::Equal(*found->second, container)) continue;
     errors.push_back(Forbidden("spec.ephemeralContainers",
                                fmt::format("existing ephemeral containers \"{}\" may not be {}",
                                            name, found == kept.end() ? "removed" : "changed")));

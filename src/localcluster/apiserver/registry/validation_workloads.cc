@@ -252,7 +252,7 @@ void ValidateStatefulSetUpdate(const Json& object, const Json& old, FieldErrors&
         "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}) {
     TakeField(rest, *before, field);
   }
-  if (rest == *before) return;
+  if (SameMembers(rest, *before)) return;
   errors.push_back(
       Forbidden("spec",
                 "updates to statefulset spec for fields other than 'replicas', 'ordinals', "

@@ -203,7 +203,7 @@ class Writer::Deletion : public std::enable_shared_from_this<Deletion> {
       MarkDeleted(object_, core_.now());
       if (IsNamespace(info)) kube::At(object_, {"status", "phase"}) = "Terminating";
     }
-    if (object_ == before) return done_(Written{current_});
+    if (kube::Equal(object_, before)) return done_(Written{current_});
     Finish(false);
   }
 

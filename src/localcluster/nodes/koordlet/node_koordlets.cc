@@ -23,14 +23,12 @@ constexpr Duration kSettle = std::chrono::milliseconds(200);
 constexpr Duration kSpreadStep = std::chrono::seconds(1);
 constexpr char kGates[] = "BECPUEvict=true,BEMemoryEvict=true,CgroupReconcile=true";
 
-KoordletOptions OptionsOf(const std::string& node, uint64_t seed) {
+KoordletOptions CommonOptions() {
   constexpr Duration kInterval = NodeKoordlets::kInterval;
   constexpr Duration kSeldom = std::chrono::hours(1);
   // As long as the longest window over which nodes report percentiles, unless users ask for more.
   constexpr Duration kResolution = std::chrono::minutes(30);
   KoordletOptions options;
-  options.node_name = node;
-  options.seed = seed;
   options.ask_kubelet_config = false;
   options.pods_from_api_server = true;
   options.only_evict_by_api = true;
@@ -48,6 +46,14 @@ KoordletOptions OptionsOf(const std::string& node, uint64_t seed) {
   options.qos.memory_evict_interval = kInterval;
   const Status gates = options.gates.Set(kGates);
   if (!gates.ok()) LOG_ERROR("Simulated nodes evict nobody", {"err", gates});
+  return options;
+}
+
+KoordletOptions OptionsOf(const std::string& node, uint64_t seed) {
+  static const KoordletOptions common = CommonOptions();  // copies share the table of gates
+  KoordletOptions options = common;
+  options.node_name = node;
+  options.seed = seed;
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
@@ -49,6 +50,8 @@ class NodeKoordlets final : public NodeAgents {
   void End(const std::string& node) override;
 
   Protection protection() const;
+  // What is reported of all nodes.
+  std::vector<std::shared_ptr<const api::NodeMetric>> reports() const { return metrics_.List(); }
 
  private:
   class Running;

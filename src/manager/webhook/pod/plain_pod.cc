@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "api/keys.h"
-#include "manager/quota/pod_quota.h"
 
 namespace koord::manager::webhook {
 namespace {
@@ -59,7 +58,7 @@ bool NothingToValidate(const Json& pod, const Json& old, std::string_view ns,
                        const ClusterView& view, const Features& features) {
   if (!pod.is_object() || features.enable_pod_enhanced_validator || MentionsUs(pod)) return false;
   if (old.is_object() && MentionsUs(old)) return false;
-  const std::string quota = QuotaOfPod(view.quotas(), {}, ns, features.disable_default_quota);
+  const std::string quota = view.quotas().QuotaOf({}, ns, features.disable_default_quota);
   return quota.empty() || quota == api::kDefaultQuota;
 }
 

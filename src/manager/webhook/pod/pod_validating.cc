@@ -7,7 +7,6 @@
 #include "api/elastic_quota.h"
 #include "api/keys.h"
 #include "api/unsupported.h"
-#include "manager/quota/pod_quota.h"
 #include "manager/quota/quota_evaluation.h"
 
 namespace koord::manager::webhook {
@@ -162,7 +161,7 @@ Status CheckQuotaParent(const Pod& pod, const Pod* old, std::string_view ns,
   }
   if (features.support_parent_quota_submit_pod) return absl::OkStatus();
   const std::string name =
-      QuotaOfPod(view.quotas(), pod.metadata.labels, ns, features.disable_default_quota);
+      view.quotas().QuotaOf(pod.metadata.labels, ns, features.disable_default_quota);
   const QuotaInfo* quota = view.quotas().Find(name);
   if (quota == nullptr || name == api::kDefaultQuota || !quota->is_parent) {
     return absl::OkStatus();
@@ -175,7 +174,7 @@ std::string QuotaToCharge(const Pod& pod, const Pod* old, std::string_view ns,
                           const ClusterView& view, const Features& features) {
   if (!features.enable_quota_admission) return "";
   const auto quota_of = [&](const Pod& which) {
-    return QuotaOfPod(view.quotas(), which.metadata.labels, ns, features.disable_default_quota);
+    return view.quotas().QuotaOf(which.metadata.labels, ns, features.disable_default_quota);
   };
   std::string quota = quota_of(pod);
   if (old != nullptr && (!features.enable_quota_admission_on_update || quota == quota_of(*old))) {

@@ -1,14 +1,12 @@
-#include "koordlet/reporters/cpu_take.h"
+#include "model/cpu/pack_cpus.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
-namespace koord::koordlet {
+namespace koord::model {
 namespace {
-
-using model::Processor;
 
 // Something made of processors. Numbers are those of what it is in, from the outside: socket, NUMA
 // node, core.
@@ -20,7 +18,7 @@ struct Unit {
 
 class Taker {
  public:
-  Taker(const model::CpuTopology& topology, int64_t count)
+  Taker(const CpuTopology& topology, int64_t count)
       : topology_(topology), left_(static_cast<size_t>(count)) {}
 
   CpuSet Take() {
@@ -85,14 +83,14 @@ class Taker {
     }
   }
 
-  const model::CpuTopology& topology_;
+  const CpuTopology& topology_;
   size_t left_;
   CpuSet taken_;
 };
 
 }  // namespace
 
-StatusOr<CpuSet> TakeCpus(const model::CpuTopology& topology, int64_t count) {
+StatusOr<CpuSet> PackCpus(const CpuTopology& topology, int64_t count) {
   if (count <= 0) return CpuSet();
   const size_t all = topology.processors().size();
   if (count > static_cast<int64_t>(all)) {
@@ -101,4 +99,4 @@ StatusOr<CpuSet> TakeCpus(const model::CpuTopology& topology, int64_t count) {
   return Taker(topology, count).Take();
 }
 
-}  // namespace koord::koordlet
+}  // namespace koord::model

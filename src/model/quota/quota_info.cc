@@ -1,4 +1,4 @@
-#include "manager/quota/quota_info.h"
+#include "model/quota/quota_info.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include "api/keys.h"
 #include "base/strings.h"
 
-namespace koord::manager {
+namespace koord::model {
 namespace {
 
 using kube::ResourceList;
@@ -82,6 +82,10 @@ Status CheckStrictMax(const api::ElasticQuota& quota) {
 
 }  // namespace
 
+bool IsBuiltInQuota(std::string_view name) {
+  return name == api::kRootQuota || name == api::kSystemQuota || name == api::kDefaultQuota;
+}
+
 QuotaInfo InfoOf(const api::ElasticQuota& quota) {
   const kube::Labels& labels = quota.metadata.labels;
   QuotaInfo info;
@@ -93,10 +97,14 @@ QuotaInfo InfoOf(const api::ElasticQuota& quota) {
   info.is_tree_root = api::IsTreeRootQuota(quota);
   info.allow_lent = api::AllowsLending(quota);
   info.force_update = kube::ValueOf(labels, api::kLabelQuotaAllowForceUpdate) == "true";
+  info.ignore_default_tree = kube::ValueOf(labels, api::kLabelQuotaIgnoreDefaultTree) == "true";
   info.min = quota.spec.min;
   info.max = quota.spec.max;
   info.guaranteed =
       api::QuotaAmounts(quota, api::kAnnotationQuotaGuaranteed).value_or(ResourceList());
+  info.weight = api::SharedWeightOf(quota);
+  info.total =
+      api::QuotaAmounts(quota, api::kAnnotationQuotaTotalResource).value_or(ResourceList());
   info.namespaces = api::NamespacesOf(quota);
   return info;
 }
@@ -107,4 +115,4 @@ Status CheckQuota(const api::ElasticQuota& quota) {
   return CheckStrictMax(quota);
 }
 
-}  // namespace koord::manager
+}  // namespace koord::model
