@@ -48,9 +48,14 @@ class ToldRules final : public PreemptionRules, public ReprieveTest {
 // Nodes on which a pod fits if no more than `room_` others are there.
 class PreemptionTest : public testing::Test, protected IdleHandle {
  protected:
-  RowVerdict CheckRow(PodQuery&, const RowView& row) override {
-    return row.PodCount(bed_.ledger.nodes()) <= room_ ? RowVerdict{}
-                                                      : RowVerdict::Unschedulable(full_);
+  RowVerdict CheckRow(PodQuery& query, const RowView& row) override {
+    RowDelta seen = row.delta != nullptr ? *row.delta : RowDelta();
+    for (const PodInfo* pod : bed_.ledger.nodes().pods(row.row)) {
+      if (query.IsAbsent(*pod)) seen.Add({.removed = {pod}});
+    }
+    return RowView{row.row, &seen}.PodCount(bed_.ledger.nodes()) <= room_
+               ? RowVerdict{}
+               : RowVerdict::Unschedulable(full_);
   }
   void Preempt(const Attempt&, const std::string& node, std::vector<PodPtr> victims,
                PreemptDone) override {
