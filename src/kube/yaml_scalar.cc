@@ -66,22 +66,39 @@ std::optional<Json> ResolveFloat(std::string_view text) {
   return Json(value);
 }
 
-}  // namespace
+std::optional<Json> ResolveNumber(std::string_view text) {
+  std::string without_underscores;
+  std::string_view digits = text;
+  if (text.find('_') != std::string_view::npos) {
+    without_underscores = text;
+    std::erase(without_underscores, '_');
+    digits = without_underscores;
+  }
+  if (std::optional<Json> integer = ResolveInteger(digits)) return integer;
+  return ResolveFloat(text);
+}
 
-Json ResolvePlainScalar(std::string_view text) {
-  if (IsOneOf(text, {"", "~", "null", "Null", "NULL"})) return nullptr;
+Json ResolveWord(std::string_view text) {
+  if (IsOneOf(text, {"~", "null", "Null", "NULL"})) return nullptr;
   if (IsOneOf(text, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"})) return true;
   if (IsOneOf(text, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})) {
     return false;
   }
+  return Json(text);
+}
+
+}  // namespace
+
+// Lists may be long, so what a scalar cannot be is not looked for.
+Json ResolvePlainScalar(std::string_view text) {
+  if (text.empty()) return nullptr;
   constexpr std::string_view kNumberStarts = "0123456789+-.";
   if (kNumberStarts.find(text.front()) != std::string_view::npos) {
-    std::string digits(text);
-    std::erase(digits, '_');
-    if (std::optional<Json> integer = ResolveInteger(digits)) return *std::move(integer);
-    if (std::optional<Json> number = ResolveFloat(text)) return *std::move(number);
+    std::optional<Json> number = ResolveNumber(text);
+    return number ? *std::move(number) : Json(text);
   }
-  return Json(text);
+  constexpr size_t kLongestWord = 5;
+  return text.size() > kLongestWord ? Json(text) : ResolveWord(text);
 }
 
 }  // namespace koord::kube
