@@ -49,6 +49,9 @@ profiles:
       resources: [nvidia.com/gpu]
 )";
 
+constexpr std::string_view kBeforePlugins = "    preFilter:";
+constexpr std::string_view kNumaPlugin = "    multiPoint: {enabled: [{name: NodeNUMAResource}]}\n";
+
 struct Options {
   size_t nodes = 5000;
   std::optional<size_t> pods;
@@ -101,7 +104,9 @@ double At(const std::vector<double>& sorted, double share) {
 
 // A cluster as the workload wants it, before anything is measured.
 StatusOr<std::unique_ptr<CoreDriver>> Prepare(const Workload& workload, const Options& options) {
-  ASSIGN_OR_RETURN(auto driver, CoreDriver::Make(kConfiguration, options.seed));
+  std::string configuration(kConfiguration);
+  if (workload.numa) configuration.insert(configuration.find(kBeforePlugins), kNumaPlugin);
+  ASSIGN_OR_RETURN(auto driver, CoreDriver::Make(configuration, options.seed));
   std::vector<kube::Node> nodes;
   for (size_t i = 0; i < options.nodes; ++i) {
     nodes.push_back(workload.node(i));

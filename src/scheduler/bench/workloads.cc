@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "api/keys.h"
+#include "api/node_annotations.h"
 #include "base/virtual_loop.h"
 #include "scheduler/cluster/reserve_pod.h"
 
@@ -313,6 +316,54 @@ kube::Pod OfOwnTerms(kube::Pod pod, size_t i) {
   return pod;
 }
 
+// Two sockets of 32 cores with two threads each, a NUMA node each.
+constexpr int32_t kCpusOfLargeNode = 128;
+
+kube::Node LargeNode(size_t i) { return NodeWith(i, kCpusOfLargeNode * 1000, 512 << 10); }
+
+kube::Node AlignedNode(size_t i) {
+  kube::Node node = LargeNode(i);
+  node.metadata.labels.Mutable().emplace(api::kLabelNodeNumaTopologyPolicy, "SingleNUMANode");
+  return node;
+}
+
+void ReportTopologies(ClusterObjects& objects, const std::vector<kube::Node>& nodes) {
+  api::CpuTopology cpus;
+  for (int32_t cpu = 0; cpu < kCpusOfLargeNode; ++cpu) {
+    const int32_t socket = cpu / (kCpusOfLargeNode / 2);
+    cpus.detail.push_back({.id = cpu, .core = cpu / 2, .socket = socket, .node = socket});
+  }
+  api::NodeResourceTopology topology;
+  topology.metadata.annotations[std::string(api::kAnnotationCpuTopology)] =
+      api::EncodeCpuTopology(cpus);
+  for (const std::string_view name : {"node-0", "node-1"}) {
+    api::TopologyZone zone{.name = std::string(name), .type = "Node"};
+    const kube::Quantity cpu = Cpu(kCpusOfLargeNode * 500);
+    const kube::Quantity memory = Memory(256 << 10);
+    zone.resources = {{"cpu", cpu, cpu, cpu}, {"memory", memory, memory, memory}};
+    topology.zones.push_back(std::move(zone));
+  }
+  for (const kube::Node& node : nodes) {
+    topology.metadata.name = node.metadata.name;
+    objects.node_topologies.Set(std::make_shared<const api::NodeResourceTopology>(topology));
+  }
+}
+
+// 4 to 16 CPUs of their own, on whole cores.
+kube::Pod BoundPod(std::string_view prefix, size_t i) {
+  constexpr std::array<int64_t, 4> kCpus{4, 8, 12, 16};
+  kube::Pod pod = Labelled(PodWith(prefix, i, kCpus[i % kCpus.size()] * 1000, 8 << 10),
+                           std::string(api::kLabelQosClass), "LSR");
+  pod.metadata.annotations[std::string(api::kAnnotationResourceSpec)] =
+      R"({"requiredCPUBindPolicy":"FullPCPUs"})";
+  pod.spec.priority = 9500;
+  return pod;
+}
+
+kube::Pod AlignedPod(std::string_view prefix, size_t i) {
+  return PodWith(prefix, i, 4000, 8 << 10);
+}
+
 }  // namespace
 
 const std::vector<Workload>& Workloads() {
@@ -365,6 +416,24 @@ const std::vector<Workload>& Workloads() {
       {"shapes-5", "pods of five workloads in turn", 1000, 10000, PlainNode, PlainInit, InTurn(5)},
       {"shapes-16", "pods of 16 workloads in turn", 1000, 10000, PlainNode, PlainInit, InTurn(16)},
       {"shapes-64", "pods of 64 workloads in turn", 1000, 10000, PlainNode, PlainInit, InTurn(64)},
+      {.name = "cpuset",
+       .description = "4 to 16 CPUs on whole cores of nodes with 128",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = LargeNode,
+       .init_pod = [](size_t i) { return BoundPod("init", i); },
+       .pod = [](size_t i) { return BoundPod("pod", i); },
+       .objects = ReportTopologies,
+       .numa = true},
+      {.name = "numa",
+       .description = "cpu and memory from a single one of two NUMA nodes",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = AlignedNode,
+       .init_pod = [](size_t i) { return AlignedPod("init", i); },
+       .pod = [](size_t i) { return AlignedPod("pod", i); },
+       .objects = ReportTopologies,
+       .numa = true},
       {.name = "unfit-new-shape",
        .description = "full nodes, a pod of a new shape each time",
        .default_init_pods = 20000,

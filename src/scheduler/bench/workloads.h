@@ -38,6 +38,8 @@ struct Workload {
   // What is measured `default_pods` times, if it is not that pod(i) is placed: something happens,
   // and whoever may be tried because of it is tried.
   std::function<void(CoreDriver& driver, size_t i)> step = {};
+  // Runs with NodeNUMAResource, and pods are reserved what it gives them.
+  bool numa = false;
 };
 
 const std::vector<Workload>& Workloads();
