@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 namespace koord {
 namespace {
@@ -17,13 +19,14 @@ struct Mapping {
   uintptr_t end = 0;
   bool is_of_file = false;  // which nobody may write to by way of it
 
-  // False: the line is not the first one of a mapping.
-  bool Parse(const char* line) {
+  // None: the line is not the first one of a mapping.
+  static std::optional<Mapping> Parse(const char* line) {
+    Mapping mapping;
     char permissions[5] = {};
-    if (std::sscanf(line, "%lx-%lx %4s", &begin, &end, permissions) != 3) return false;
-    is_of_file = permissions[1] == '-' && permissions[3] == 'p' && permissions[0] == 'r' &&
-                 std::strchr(line, '/') != nullptr;
-    return true;
+    if (std::sscanf(line, "%lx-%lx %4s", &mapping.begin, &mapping.end, permissions) != 3) return {};
+    mapping.is_of_file = std::string_view(permissions).starts_with("r-") && permissions[3] == 'p' &&
+                         std::strchr(line, '/') != nullptr;
+    return mapping;
   }
 };
 
@@ -37,7 +40,10 @@ void TrimMemory() {
   Mapping mapping;
   char line[4096];
   while (std::fgets(line, sizeof line, maps.get()) != nullptr) {
-    if (mapping.Parse(line)) continue;
+    if (const auto next = Mapping::Parse(line)) {
+      mapping = *next;
+      continue;
+    }
     unsigned long copied = 0;  // what the loader has written to, and the file does not have
     if (std::sscanf(line, "Anonymous: %lu kB", &copied) != 1) continue;
     if (!mapping.is_of_file || copied > 0) continue;
