@@ -8,6 +8,7 @@
 #include "api/annotation_codec.h"
 #include "api/keys.h"
 #include "kube/selectors.h"
+#include "model/transform/transform.h"
 
 namespace koord::manager {
 namespace {
@@ -75,9 +76,11 @@ StatusOr<api::ElasticQuota> QuotaForProfile(
   ResourceList total, unschedulable;
   for (const auto& node : nodes) {
     if (!matcher.Matches(node->metadata.labels)) continue;
-    kube::AddTo(total, node->status.allocatable);
+    // Without what the node keeps for itself, as the scheduler counts it.
+    const ResourceList allocatable = model::Transform(node).object->status.allocatable;
+    kube::AddTo(total, allocatable);
     if (node->spec.unschedulable || !kube::IsReady(*node)) {
-      kube::AddTo(unschedulable, node->status.allocatable);
+      kube::AddTo(unschedulable, allocatable);
     }
   }
   const double ratio = RatioOf(profile.spec.resource_ratio);

@@ -38,6 +38,17 @@ spec:
   nodeSelector: {matchLabels: {pool: p}}
 )";
 
+// Decision 17: as the scheduler sees the node.
+TEST(QuotaProfileTest, WhatANodeKeepsForItselfIsNotHandedOut) {
+  auto node = *Node("a", true, "p");
+  node.metadata.annotations.insert_or_assign("node.koordinator.sh/reservation",
+                                             R"({"resources":{"cpu":"2"}})");
+  const auto quota = QuotaForProfile(Read<api::ElasticQuotaProfile>(kProfile), "t",
+                                     {std::make_shared<const kube::Node>(node)}, nullptr);
+  ASSERT_TRUE(quota.ok()) << Message(quota.status());
+  EXPECT_EQ(kube::AmountOf(quota->spec.min, "cpu").ToString(), "7200m");
+}
+
 // V25
 TEST(QuotaProfileTest, MakesTheRootQuotaOfItsNodes) {
   const auto profile = Read<api::ElasticQuotaProfile>(kProfile);
