@@ -257,8 +257,11 @@ TEST_F(SchedulerTest, ListsItsServices) {
   Settle();
   EXPECT_THAT(Texts(Get("/apis/v1/__services__").at("GET")),
               ElementsAre("/apis/v1/__services__", "/apis/v1/explain/pods/{namespace}/{name}",
-                          "/apis/v1/explain/settings", "/apis/v1/nodes/{node}",
-                          "/apis/v1/plugins/LoadAwareScheduling/node/{node}"));
+                          "/apis/v1/explain/reservations/{name}", "/apis/v1/explain/settings",
+                          "/apis/v1/nodes/{node}",
+                          "/apis/v1/plugins/LoadAwareScheduling/node/{node}",
+                          "/apis/v1/plugins/Reservation/nodeReservations/{node}",
+                          "/apis/v1/plugins/Reservation/reservationSelectorIndex"));
 }
 
 TEST_F(SchedulerTest, ShowsNodesAsItSeesThem) {
@@ -489,13 +492,17 @@ TEST_F(SchedulerRoleTest, AllowsWhatItDoesAndNotMuchElse) {
   const std::set<std::string> idle = IdlePermissions(allowed, used);
   // The program's shell sees to leases, callers and events of the election; pods are annotated
   // where a plugin has something to say and read where a binding's answer is lost, events patched
-  // where they repeat.
+  // where they repeat, reservations written where there are any.
   EXPECT_THAT(idle, IsSubsetOf(std::set<std::string>{
                         "create coordination.k8s.io/leases", "get coordination.k8s.io/leases",
                         "update coordination.k8s.io/leases", "create /events", "patch /events",
                         "patch events.k8s.io/events", "get /pods", "patch /pods",
                         "create authentication.k8s.io/tokenreviews",
-                        "create authorization.k8s.io/subjectaccessreviews"}));
+                        "create authorization.k8s.io/subjectaccessreviews",
+                        "delete scheduling.koordinator.sh/reservations",
+                        "get scheduling.koordinator.sh/reservations",
+                        "patch scheduling.koordinator.sh/reservations",
+                        "patch scheduling.koordinator.sh/reservations/status"}));
 }
 
 }  // namespace

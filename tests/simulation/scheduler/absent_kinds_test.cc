@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class NoNodeMetrics : public ::testing::Test {
  protected:
@@ -65,7 +66,7 @@ TEST_F(NoNodeMetrics, PodsArePlacedAndTheUserIsToldOnce) {
 TEST_F(NoNodeMetrics, CountFromWhenTheyAreInstalled) {
   simulation::InstallNodeMetrics(bed_->server);
   bed_->server.loop.Advance(scheduler::OptionalKinds::kLookAgain);
-  EXPECT_THAT(Problems(), HasSubstr(R"("problems":[])"));
+  EXPECT_THAT(Problems(), Not(HasSubstr("nodemetrics")));
   ReportCpu("n1", "3900m");
   EXPECT_EQ(Place("p"), "") << "the only node is over its usage threshold";
 }
