@@ -255,13 +255,13 @@ TEST_F(SchedulerTest, OnlyTheLeaderAnswersAndOnlyWhenItKnowsTheCluster) {
 TEST_F(SchedulerTest, ListsItsServices) {
   StartScheduler();
   Settle();
-  EXPECT_THAT(Texts(Get("/apis/v1/__services__").at("GET")),
-              ElementsAre("/apis/v1/__services__", "/apis/v1/explain/pods/{namespace}/{name}",
-                          "/apis/v1/explain/reservations/{name}", "/apis/v1/explain/settings",
-                          "/apis/v1/nodes/{node}",
-                          "/apis/v1/plugins/LoadAwareScheduling/node/{node}",
-                          "/apis/v1/plugins/Reservation/nodeReservations/{node}",
-                          "/apis/v1/plugins/Reservation/reservationSelectorIndex"));
+  EXPECT_THAT(
+      Texts(Get("/apis/v1/__services__").at("GET")),
+      ElementsAre("/apis/v1/__services__", "/apis/v1/explain/pods/{namespace}/{name}",
+                  "/apis/v1/explain/reservations/{name}", "/apis/v1/explain/settings",
+                  "/apis/v1/nodes/{node}", "/apis/v1/plugins/LoadAwareScheduling/node/{node}",
+                  "/apis/v1/plugins/Reservation/nodeReservations/{node}",
+                  "/apis/v1/plugins/Reservation/reservationSelectorIndex"));
 }
 
 TEST_F(SchedulerTest, ShowsNodesAsItSeesThem) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kube/objects/policy.h"
-#include "scheduler/cluster/pod_info.h"
 #include "scheduler/cluster/object_cache.h"
+#include "scheduler/cluster/pod_info.h"
 #include "scheduler/topology/pod_selector.h"
 
 namespace koord::scheduler {
