@@ -87,8 +87,8 @@ class Server:
     def create_nodes(self, count, cpu="32"):
         return self.load("POST", "/api/v1/nodes", node(cpu), count=count, modulo=10)
 
-    def create_pods(self, namespace, count, scheduler="nobody", **options):
-        return self.load("POST", f"/api/v1/namespaces/{namespace}/pods", pod(scheduler),
+    def create_pods(self, namespace, count, scheduler="nobody", cpu="100m", **options):
+        return self.load("POST", f"/api/v1/namespaces/{namespace}/pods", pod(scheduler, cpu),
                          count=count, **options)
 
     def create_namespace(self, name):

@@ -26,6 +26,11 @@ NEW_LEADER_S = 20  # at the default settings of leases
 API_DOWN_S = 60
 DEADLINE_S = 900
 TAINTLESS = {"kube-apiserver": ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"]}
+RESERVATIONS = 1000
+RESERVATIONS_PATH = "/apis/scheduling.koordinator.sh/v1alpha1/reservations"
+PODS_PATH = "/api/v1/namespaces/default/pods"
+AFFINITY = "scheduling.koordinator.sh/reservation-affinity"
+ALLOCATED = "scheduling.koordinator.sh/reservation-allocated"
 METRICS = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
 BATCH_CPU = "kubernetes.io/batch-cpu"
 LIFTED = ["--kube-api-qps=200", "--kube-api-burst=200"]
@@ -136,6 +141,82 @@ def api_server_restarts(binaries):
         return f"a leader {took:.1f} s after its return"
 
 
+def reservation():
+    """Room for one pod, to be used once."""
+    like = pod("koord-scheduler", cpu="1")
+    return {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "Reservation",
+            "metadata": {"name": "room-{i}"},
+            "spec": {"template": {"spec": like["spec"]}, "allocateOnce": True, "ttl": "1h",
+                     "owners": [{"labelSelector": {"matchLabels": like["metadata"]["labels"]}}]}}
+
+
+def check_each_used_once(cluster):
+    """Each pod has a reservation of its own, on its node, which says so and holds nothing more."""
+    reservations = {item["metadata"]["uid"]: item for item in
+                    cluster.read(RESERVATIONS_PATH)["items"]}
+    if len(reservations) != RESERVATIONS:
+        raise ClusterError(f"{len(reservations)} reservations are left")
+    users = collections.defaultdict(list)
+    for item in cluster.read(PODS_PATH)["items"]:
+        drawn = json.loads(item["metadata"]["annotations"].get(ALLOCATED, "{}"))
+        users[drawn.get("uid")].append(item)
+    if wrong := {uid: len(pods) for uid, pods in users.items()
+                 if len(pods) != 1 or uid not in reservations}:
+        raise ClusterError(f"not used once: {wrong}")
+    for uid, (user,) in users.items():
+        status = reservations[uid]["status"]
+        owners = [owner["uid"] for owner in status.get("currentOwners", [])]
+        if status["nodeName"] != user["spec"]["nodeName"] or owners != [user["metadata"]["uid"]]:
+            raise ClusterError(f"{user['metadata']['name']} on {user['spec']['nodeName']} uses "
+                               f"{reservations[uid]['metadata']['name']}: {status}")
+
+
+def have_all_succeeded(cluster):
+    return all(item.get("status", {}).get("phase") == "Succeeded"
+               for item in cluster.read(RESERVATIONS_PATH)["items"])
+
+
+def leader_is_killed_with_reservations(binaries):
+    """All nodes together have room for just these reservations, and those for just these pods."""
+    with contextlib.ExitStack() as running:
+        cluster = running.enter_context(Cluster(arguments=TAINTLESS, audit=True))
+        deploy(cluster)
+        server = Server(binaries, cluster.kubeconfig, cluster.directory)
+        server.create_nodes(RESERVATIONS // PODS_A_NODE, cpu=str(PODS_A_NODE))
+        server.load("POST", RESERVATIONS_PATH, reservation(), count=RESERVATIONS)
+        owner = pod("koord-scheduler", cpu="1")
+        owner["metadata"]["annotations"] = {AFFINITY: "{}"}
+        server.load("POST", PODS_PATH, owner, count=RESERVATIONS)
+        bound = BoundPods(cluster, "default", RESERVATIONS)
+        running.callback(bound.stop)
+        supervised = running.enter_context(Supervised(*(
+            Scheduler(binaries / "koord-scheduler", cluster, name=f"koord-scheduler-{i}",
+                      more=LIFTED) for i in "ab")))
+        supervised.wait("the first pods", lambda: len(bound) > RESERVATIONS // 10)
+        if len(bound) > RESERVATIONS * 9 // 10:
+            raise ClusterError("the pods were placed before anything could be tried")
+        leader = next(filter(leads, supervised.programs))
+        leader.kill()
+        took = supervised.wait("a new leader", lambda: any(map(leads, supervised.programs)))
+        supervised.wait("all pods are bound", bound.done.is_set)
+        twice = [name for name, count in successful_bindings(cluster).items() if count > 1]
+        if twice:
+            raise ClusterError(f"bound twice: {twice[:10]}")
+        supervised.wait("all reservations are used", lambda: have_all_succeeded(cluster))
+        check_each_used_once(cluster)
+        check_nothing_is_held(cluster, server, supervised)
+        return f"new leader after {took:.1f} s"
+
+
+def check_nothing_is_held(cluster, server, supervised):
+    """When the pods are gone, as many others fit."""
+    server.remove_pods("default", RESERVATIONS)
+    server.create_namespace("others")
+    server.create_pods("others", RESERVATIONS, scheduler="koord-scheduler", cpu="1")
+    bound = BoundPods(cluster, "others", RESERVATIONS)
+    supervised.wait("others have the room", bound.done.is_set)
+
+
 @contextlib.contextmanager
 def colocation(binaries):
     """A real node with koordlet, and koord-manager, that have told each other all there is."""
@@ -235,7 +316,8 @@ def api_server_is_away(binaries):
         return f"the manager leads {took:.1f} s after its return"
 
 
-TESTS = [leader_is_killed, api_server_restarts, agents_are_killed, api_server_is_away]
+TESTS = [leader_is_killed, leader_is_killed_with_reservations, api_server_restarts,
+         agents_are_killed, api_server_is_away]
 
 
 def main(binaries, *names):

@@ -59,7 +59,7 @@ SKIPPED_TEXTS = {
     r"\b2026-07-01T": "it says what time it is",
     r"\badvance: \d+[mh]": "it is about time, and would take minutes",
 }
-LEFT_BEHIND = "nodes,priorityclasses,crds,persistentvolumes,storageclasses"
+LEFT_BEHIND = "nodes,priorityclasses,crds,persistentvolumes,storageclasses,reservations"
 
 
 class Nodes(Kubelet):

@@ -1,6 +1,6 @@
 #include "scheduler/reference/core_bed.h"
 
-#include "scheduler/reference/plain_reservation.h"
+#include "scheduler/cluster/reserve_pod.h"
 
 #include "scheduler/config/load_configuration.h"
 #include "scheduler/registry/plugin_registry.h"
@@ -42,7 +42,7 @@ void CoreBed::SetReservation(std::shared_ptr<const api::Reservation> reservation
   objects.reservations.Set(reservation);
   const std::string& uid = reservation->metadata.uid;
   if (reservation->status.phase == api::kReservationAvailable) {
-    ledger.SetPod(std::make_shared<const kube::Pod>(ReservePodOf(*reservation)));
+    ledger.SetPod(MakeReservePod(*reservation, profile.scheduler_name));
   } else if (const PodInfo* known = ledger.Find(uid); known != nullptr && !known->assumed) {
     ledger.RemovePod(uid);
   }

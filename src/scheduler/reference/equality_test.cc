@@ -122,6 +122,7 @@ class Sequence {
     if (!held.ok()) drawn = Message(held.status());
     if (held.ok() && *held != nullptr && (*held)->draws_from) drawn = (*held)->draws_from->uid;
     if (!Same("drawn from", drawn, outcome.drawn.at(node))) return;
+    if (!held.ok()) return world_->Fail(pod);
     seen.drawing += drawn.empty() ? 0 : 1;
     seen.reserve_pods += IsReservePod(*pod) ? 1 : 0;
     world_->Place(pod, node, *std::move(held));
@@ -190,7 +191,8 @@ class Sequence {
 
   void CompareDiagnosis(const Diagnosis& diagnosis, const Outcome& outcome) {
     const NodeTable& nodes = core_->ledger.nodes();
-    if (!outcome.pre_filter.ok()) return;
+    Same("as a whole", diagnosis.pre_filter.Message(), outcome.pre_filter.Message());
+    if (!outcome.pre_filter.ok() || !difference_.empty()) return;
     for (NodeRow row{0}; row < nodes.rows(); ++row) {
       if (!nodes.IsLive(row)) continue;
       const RowDiagnosis& found = diagnosis.rows[row];
@@ -228,8 +230,8 @@ class Sequence {
     const Preemption expected = reference_->Preempt(world_->cluster(), plain, outcome);
     std::vector<std::string> said = reference_->SayWhy(world_->cluster(), plain, outcome);
     seen.explained += said.empty() ? 0 : 1;
-    said.push_back(expected.message);
-    if (expected.message.empty()) said.clear();
+    if (!expected.message.empty()) said.push_back(expected.message);
+    if (!expected.best.empty()) said.clear();
     const CoreBed::Evictions found = core_->PostFilter(pod, diagnosis);
     if (!Same("what else is said", found.message, fmt::format("{}", fmt::join(said, ", ")))) {
       difference_ += fmt::format("evicted {} from {}\n", found.victims, found.node);

@@ -67,6 +67,8 @@ struct PlainCluster {
   std::map<std::string, Nomination, std::less<>> nominations;  // by uid
   // Uids of pods that were evicted for others, which the watch does not show yet.
   std::set<std::string, std::less<>> evicted_unseen;
+  // Uids of reservations that can be used once and were: they stay so.
+  std::set<std::string, std::less<>> spent;
   const ClusterObjects& objects;
   // When the NodeMetric of a node said last that it was updated.
   std::map<std::string, WallTime, std::less<>> metric_updates;

@@ -30,6 +30,7 @@ bool IsAvailable(const api::Reservation& reservation) {
 
 void AskForExactly(kube::Pod& pod, const kube::ResourceList& amounts) {
   pod.spec.overhead = {};
+  pod.spec.resources.reset();
   for (kube::Container& each : pod.spec.containers.Mutable()) each.resources = {};
   for (kube::Container& each : pod.spec.init_containers.Mutable()) each.resources = {};
   kube::Container& container = pod.spec.containers.Mutable().emplace_back();
@@ -48,6 +49,8 @@ kube::Pod ReservePodOf(const api::Reservation& reservation) {
   pod.spec = model.spec;
   pod.metadata.name = reservation.metadata.uid;
   pod.metadata.uid = reservation.metadata.uid;
+  pod.metadata.creation_timestamp = reservation.metadata.creation_timestamp;
+  pod.metadata.deletion_timestamp = reservation.metadata.deletion_timestamp;
   if (pod.metadata.ns.empty()) pod.metadata.ns = "default";
   for (const auto& [key, value] : reservation.metadata.labels) {
     pod.metadata.labels.Mutable()[key] = value;
@@ -141,7 +144,9 @@ std::vector<PlainReservation> OpenReservations(const View& view) {
     std::optional<PlainReservation> read = Read(view, object);
     if (!read) continue;
     const bool once = object->spec.allocate_once.value_or(true);
-    if (once && !OwnersOf(view, *read).empty()) continue;
+    const bool used =
+        !OwnersOf(view, *read).empty() || view.cluster.spent.contains(object->metadata.uid);
+    if (once && used) continue;
     open.push_back(*std::move(read));
   }
   return open;

@@ -132,6 +132,11 @@ std::string RandomConfiguration(Random& random, bool reservations) {
   maybe(0.8, "NodeResourcesFitPlus",
         "{resources: {nvidia.com/gpu: {type: MostAllocated, weight: 2}, cpu: {type: "
         "LeastAllocated, weight: 1}, memory: {type: MostAllocated, weight: 1}}}");
+  if (reservations) {
+    maybe(0.2, "Reservation",
+          TextOf(random, {"{ignoredResources: [example.com/fpga, nvidia.com/gpu]}",
+                          "{ignoredResourceGroups: [nvidia.com]}"}));
+  }
   maybe(0.8, "ScarceResourceAvoidance", "{resources: [nvidia.com/gpu, example.com/fpga]}");
   return fmt::format(
       "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

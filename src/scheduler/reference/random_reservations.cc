@@ -77,6 +77,11 @@ std::string RandomReservationAffinity(Random& random, const std::string& name) {
 }  // namespace
 
 void WishForReservations(kube::Pod& pod, Random& random, const std::string& name) {
+  if (random.Chance(0.06)) {
+    pod.metadata.labels.Mutable()[std::string(api::kLabelReservationIgnored)] =
+        TextOf(random, {"true", "true", "false"});
+    return;  // to want one as well makes no sense
+  }
   if (random.Chance(0.3)) {
     pod.metadata.annotations[std::string(api::kAnnotationReservationAffinity)] =
         random.Chance(0.03) ? "{" : RandomReservationAffinity(random, name);
@@ -85,10 +90,6 @@ void WishForReservations(kube::Pod& pod, Random& random, const std::string& name
     pod.metadata.annotations[std::string(api::kAnnotationExactMatchReservation)] = TextOf(
         random, {R"({"resourceNames":["cpu"]})", R"({"resourceNames":["cpu","memory"]})",
                  R"({"resourceNames":["nvidia.com/gpu","cpu"]})", R"({"resourceNames":[]})"});
-  }
-  if (random.Chance(0.06)) {
-    pod.metadata.labels.Mutable()[std::string(api::kLabelReservationIgnored)] =
-        TextOf(random, {"true", "true", "false"});
   }
 }
 

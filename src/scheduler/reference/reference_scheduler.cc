@@ -60,6 +60,8 @@ ReferenceScheduler::PreFiltered ReferenceScheduler::PreFilter(const View& view, 
                                                               Outcome& outcome) const {
   PreFiltered result;
   std::set<std::string> naming;
+  std::optional<std::set<std::string>> limit;
+  std::string none_reason;
   for (const Named& each : pre_filters_) {
     const PreFilterAnswer answer = each.rule->PreFilter(view, pod);
     if (answer.verdict.code == Code::kSkip) {
@@ -73,6 +75,11 @@ ReferenceScheduler::PreFiltered ReferenceScheduler::PreFilter(const View& view, 
       outcome.pre_filter = Verdict::Error(
           fmt::format("running PreFilter plugin \"{}\": {}", each.name, answer.verdict.Message()));
       return result;
+    }
+    if (answer.limit) {
+      naming.insert(each.name);
+      limit = answer.limit;
+      none_reason = answer.none_reason;
     }
     if (!answer.node_names) continue;
     naming.insert(each.name);
@@ -88,6 +95,14 @@ ReferenceScheduler::PreFiltered ReferenceScheduler::PreFilter(const View& view, 
                                            fmt::join(naming, " ")));
       return result;
     }
+  }
+  if (limit && limit->empty() && outcome.pre_filter.ok()) {
+    outcome.pre_filter = Verdict::Unresolvable(none_reason);
+  }
+  if (limit && outcome.named) {
+    std::erase_if(*outcome.named, [&](const auto& name) { return !limit->contains(name); });
+  } else if (limit) {
+    outcome.named = limit;
   }
   outcome.absent_reason =
       fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(naming, " "));
@@ -371,6 +386,7 @@ std::optional<std::string> ReferenceScheduler::WhyNotEligible(const PlainCluster
 
 Preemption ReferenceScheduler::Preempt(const PlainCluster& cluster, const PlainPod& pod,
                                        const Outcome& outcome) const {
+  if (pod.is_reservation) return {};
   if (const auto why = WhyNotEligible(cluster, pod, outcome)) return {*why, {}};
   const View view = Restored(cluster, pod);
   Outcome again;

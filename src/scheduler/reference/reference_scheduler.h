@@ -36,7 +36,7 @@ struct Outcome {
 };
 
 struct Preemption {
-  std::string message;  // of DefaultPreemption; empty: a node was found
+  std::string message;  // of DefaultPreemption
   struct Candidate {
     std::set<std::string> victims;  // uids
   };

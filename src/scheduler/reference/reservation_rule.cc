@@ -21,7 +21,7 @@ const std::string* AnnotationOf(const PlainPod& pod, std::string_view key) {
 
 class Reservation final : public Rule {
  public:
-  explicit Reservation(ReservationSettings args) : args_(std::move(args)) {}
+  explicit Reservation(ReservationArgs args) : args_(std::move(args)) {}
 
   // Those that the pod may use hold nothing as far as it is concerned, wherever it looks.
   void Restore(View& view, const PlainPod& pod) const override {
@@ -37,11 +37,8 @@ class Reservation final : public Rule {
     if (pod.is_reservation) return {WhyNoReservation(view, pod)};
     const ReservationMatches& matches = *view.reservations;
     if (!matches.error.empty()) return {Verdict::Error(matches.error)};
-    if (matches.recorded.empty()) {
-      return {matches.must_use ? Verdict::Unresolvable(kNoneMatches) : Verdict::Skip()};
-    }
-    if (!matches.must_use) return {};
-    return {{}, std::vector(matches.recorded.begin(), matches.recorded.end())};
+    if (matches.must_use) return {.limit = matches.recorded, .none_reason = kNoneMatches};
+    return {matches.recorded.empty() ? Verdict::Skip() : Verdict::Success()};
   }
 
   Verdict FilterNode(const View& view, const PlainPod& pod, const PlainNode& node) const override {
@@ -247,7 +244,7 @@ class Reservation final : public Rule {
   // One that has nothing of what a pod asks for is only for those who must use one.
   static bool MayDraw(const View& view, const PlainPod& pod, const PlainReservation& drawn) {
     return view.reservations->must_use || std::ranges::any_of(pod.requests, [&](const auto& each) {
-             return drawn.names.contains(each.first);
+             return each.second > 0 && drawn.names.contains(each.first);
            });
   }
 
@@ -337,12 +334,12 @@ class Reservation final : public Rule {
     for (const auto& [reason, times] : others) of_nodes[reason] += left * times;
   }
 
-  const ReservationSettings args_;
+  const ReservationArgs args_;
 };
 
 }  // namespace
 
-std::unique_ptr<Rule> ReservationRule(ReservationSettings args) {
+std::unique_ptr<Rule> ReservationRule(ReservationArgs args) {
   return std::make_unique<Reservation>(std::move(args));
 }
 

@@ -38,7 +38,7 @@ std::unique_ptr<Rule> MakeRule(std::string_view plugin, const Profile& profile) 
   if (plugin == "VolumeBinding") return VolumeBindingRule();
   if (plugin == "VolumeZone") return VolumeZoneRule();
   if (plugin == "SchedulingHint") return SchedulingHintRule(ArgsFor<SchedulingHintArgs>(profile));
-  if (plugin == "Reservation") return ReservationRule({});
+  if (plugin == "Reservation") return ReservationRule(ArgsFor<ReservationArgs>(profile));
   return nullptr;
 }
 

@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,10 @@ using Nodes = std::vector<const PlainNode*>;
 struct PreFilterAnswer {
   Verdict verdict;
   std::optional<std::vector<std::string>> node_names = {};
+  // The same, but that other plugins name other nodes is no reason of its own.
+  // That there are none is said after all plugins were asked.
+  std::optional<std::set<std::string>> limit = {};
+  std::string none_reason = {};
 };
 
 struct ScoreAnswer {
@@ -82,11 +87,6 @@ std::unique_ptr<Rule> NodeVolumeLimitsRule();
 std::unique_ptr<Rule> VolumeBindingRule();
 std::unique_ptr<Rule> VolumeZoneRule();
 std::unique_ptr<Rule> SchedulingHintRule(SchedulingHintArgs args);
-
-struct ReservationSettings {
-  std::vector<std::string> ignored_resources;
-  std::vector<std::string> ignored_resource_groups;
-};
-std::unique_ptr<Rule> ReservationRule(ReservationSettings settings);
+std::unique_ptr<Rule> ReservationRule(ReservationArgs args);
 
 }  // namespace koord::scheduler::reference

@@ -10,6 +10,7 @@
 #include "kube/resources.h"
 #include "kube/yaml.h"
 #include "model/transform/transform.h"
+#include "scheduler/cluster/reserve_pod.h"
 #include "scheduler/reference/choose.h"
 #include "scheduler/reference/plain_reservation.h"
 
@@ -54,9 +55,15 @@ World::World(CoreBed& core, uint64_t seed, bool reservations)
   for (int64_t n = Between(random_, 0, 20); n > 0; --n) {
     SetRandomVolumeObject(core_.objects, random_, cluster_.now);
   }
+  NoteUsed();
 }
 
 void World::Step() {
+  Happen();
+  NoteUsed();
+}
+
+void World::Happen() {
   if (flavor_.reservations && random_.Chance(0.25)) return ChangeReservations();
   const uint64_t what = random_.Below(100);
   if (what < 12) return SetNode();
@@ -347,6 +354,20 @@ void World::ChangeReservations() {
   if (any.status.phase == api::kReservationAvailable) ChangeReservation(any);
 }
 
+// Those that can be used once and have been seen to be.
+void World::NoteUsed() {
+  for (const auto& [key, reservation] : cluster_.objects.reservations.objects()) {
+    if (reservation->status.phase != api::kReservationAvailable) continue;
+    for (const auto& [uid, pod] : cluster_.pods) {
+      if (pod.draws_from == reservation->metadata.uid && !assumed_.contains(uid) &&
+          pod.spec().node_name == reservation->status.node_name &&
+          cluster_.nodes.contains(pod.spec().node_name)) {
+        cluster_.spent.insert(reservation->metadata.uid);
+      }
+    }
+  }
+}
+
 api::Reservation World::NewReservation() {
   api::Reservation reservation = RandomReservation(
       random_, random_.Chance(0.7) ? NewPod() : RandomPod(random_, flavor_, cluster_.now),
@@ -360,7 +381,7 @@ CoreBed::PodPtr World::NextReservePod() {
   api::Reservation reservation = NewReservation();
   if (random_.Chance(0.03)) reservation.spec.ttl.reset();
   SetReservation(reservation);
-  return Shared(ReservePodOf(reservation));
+  return MakeReservePod(reservation, core_.profile.scheduler_name);
 }
 
 void World::ChangeReservation(api::Reservation reservation) {

@@ -46,6 +46,8 @@ class World {
   void RemovePod();
   void ChangePod();
   void SettleAssumed();
+  void Happen();
+  void NoteUsed();
   void ChangeReservations();
   api::Reservation NewReservation();
   CoreBed::PodPtr NextReservePod();

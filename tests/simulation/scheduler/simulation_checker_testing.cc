@@ -141,34 +141,45 @@ void Checker::CheckDecided(const std::string& name, const std::string& uid,
   CheckRoom(name, node_name, allocatable);
 }
 
-void Checker::CheckRoom(const std::string& name, const std::string& node,
-                        const kube::ResourceList& allocatable) {
-  kube::ResourceList requested;
+kube::ResourceList Checker::ChargedTo(const std::string& node, const std::string& but_for,
+                                      std::string& who) const {
+  kube::ResourceList charged;
   int64_t count = 0;
-  std::string who;
-  for (const auto& [other, state] : pods_) {
-    if (state.pod.spec.node_name != node || state.ended) continue;
-    kube::AddTo(requested, kube::PodRequests(state.pod));
+  for (const auto& [name, state] : pods_) {
+    if (state.pod.spec.node_name != node || state.ended || name == but_for) continue;
+    kube::AddTo(charged, kube::PodRequests(state.pod));
     ++count;
-    who += " " + other;
+    who += " " + name;
   }
   // What reservations hold and nobody uses.
-  for (const auto& [other, state] : reservations_) {
+  for (const auto& [name, state] : reservations_) {
     const api::ReservationStatus& status = state.object.status;
-    if (status.node_name != node || !state.available()) continue;
+    if (status.node_name != node || !state.available() || name == but_for) continue;
     int64_t owners = 0;
-    const kube::ResourceList used = UsedOf(state.object, owners);
+    const kube::ResourceList used = UsedOf(state.object, owners, but_for);
     for (const auto& [resource, amount] : status.allocatable) {
       const kube::Quantity rest = amount - kube::AmountOf(used, resource);
-      if (rest.Sign() > 0) requested[resource] += rest;
+      if (rest.Sign() > 0) charged[resource] += rest;
     }
     count += owners == 0 ? 1 : 0;
-    who += fmt::format(" {}({} owners)", other, owners);
+    who += fmt::format(" {}({} owners)", name, owners);
   }
-  requested[std::string(kube::kPodCount)] = kube::Quantity(count);
-  if (kube::FitsIn(requested, allocatable)) return;
-  Complain(fmt::format("I2: {} is over-committed by {}: requested {}, allocatable {}, pods{}", node,
-                       name, Text(requested), Text(allocatable), who));
+  charged[std::string(kube::kPodCount)] = kube::Quantity(count);
+  return charged;
+}
+
+void Checker::CheckRoom(const std::string& name, const std::string& node,
+                        const kube::ResourceList& allocatable) {
+  std::string who, others;
+  const kube::ResourceList charged = ChargedTo(node, "", who);
+  const kube::ResourceList before = ChargedTo(node, name, others);
+  for (const auto& [resource, amount] : charged) {
+    if (amount <= kube::AmountOf(allocatable, resource)) continue;
+    if (amount <= kube::AmountOf(before, resource)) continue;
+    return Complain(
+        fmt::format("I2: {} is over-committed by {}: charged {}, allocatable {}, pods{}", node,
+                    name, Text(charged), Text(allocatable), who));
+  }
 }
 
 // ---- Reservations
@@ -198,10 +209,12 @@ const Checker::ReservationState* Checker::FindReservation(const std::string& uid
   return nullptr;
 }
 
-kube::ResourceList Checker::UsedOf(const api::Reservation& reservation, int64_t& owners) const {
+kube::ResourceList Checker::UsedOf(const api::Reservation& reservation, int64_t& owners,
+                                   const std::string& but_for) const {
   kube::ResourceList used;
   for (const auto& [name, state] : pods_) {
-    if (state.ended || state.pod.spec.node_name != reservation.status.node_name ||
+    if (state.ended || name == but_for ||
+        state.pod.spec.node_name != reservation.status.node_name ||
         DrawnBy(state.pod) != reservation.metadata.uid) {
       continue;
     }

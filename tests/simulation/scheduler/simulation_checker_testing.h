@@ -29,7 +29,8 @@ namespace koord::localcluster::simulation {
 //  - a reservation that has a node gets another; what it holds of it goes to somebody for whom it
 //  is
 //    not (of what is reserved, a node is charged the larger of what is held and what is used); it
-//    can be used once and is used twice; or a pod that must use one goes without.
+//    can be used once and is used twice; or a pod that must use one goes without. Who uses what is
+//    reserved takes nothing more, also of a machine that has shrunk below what it holds.
 class Checker {
  public:
   struct PodState {
@@ -91,8 +92,12 @@ class Checker {
   void CheckDecided(const std::string& name, const std::string& uid, const std::string& node);
   void CheckRoom(const std::string& name, const std::string& node,
                  const kube::ResourceList& allocatable);
+  // What is charged to a node, and by whom, if one pod or reservation were not there.
+  kube::ResourceList ChargedTo(const std::string& node, const std::string& but_for,
+                               std::string& who) const;
   // What the pods that use a reservation are charged together, and how many they are.
-  kube::ResourceList UsedOf(const api::Reservation& reservation, int64_t& owners) const;
+  kube::ResourceList UsedOf(const api::Reservation& reservation, int64_t& owners,
+                            const std::string& but_for = "") const;
   const ReservationState* FindReservation(const std::string& uid) const;
   void CheckDraw(const kube::Pod& pod);
   void CheckVictim(const kube::Pod& victim);
