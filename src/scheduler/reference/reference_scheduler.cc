@@ -319,14 +319,22 @@ struct ReferenceScheduler::DryRun {
   }
 };
 
+static bool IsInsideOfAReservation(const PlainPod& pod, const Pods& seen_on_its_node) {
+  return std::ranges::any_of(seen_on_its_node, [&](const PlainPod* other) {
+    return other->is_reservation && other->meta().uid == pod.draws_from;
+  });
+}
+
 ReferenceScheduler::DryRun ReferenceScheduler::TryNode(const View& view, const PlainPod& pod,
                                                        const PlainNode& node,
                                                        const std::set<std::string>& skipped) const {
   DryRun run;
   Pods potential;
   for (const PlainPod* other : view.PodsOn(node)) {
-    // What stands for a reservation is no pod that could be evicted.
-    if (other->priority() < pod.priority() && !other->is_reservation) potential.push_back(other);
+    // What stands for a reservation is no pod that could be evicted, and who uses one that is not
+    // for the pod would leave his room to the reservation.
+    if (other->priority() >= pod.priority() || other->is_reservation) continue;
+    if (!IsInsideOfAReservation(*other, view.PodsOn(node))) potential.push_back(other);
   }
   if (potential.empty()) {
     run.verdict = Verdict::Unresolvable("No preemption victims found for incoming pod");
