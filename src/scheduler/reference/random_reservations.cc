@@ -60,16 +60,19 @@ kube::Taint RandomReservationTaint(Random& random) {
 
 std::string RandomReservationAffinity(Random& random, const std::string& name) {
   if (random.Chance(0.3)) return fmt::format(R"({{"name":"{}"}})", name);
+  static constexpr char kPoolOrRack[] =
+      R"({"requiredDuringSchedulingIgnoredDuringExecution":{"reservationSelectorTerms":)"
+      R"([{"matchExpressions":[{"key":"pool","operator":"In","values":["p","q"]}]},)"
+      R"({"matchExpressions":[{"key":"rack","operator":"Exists"}]}]}})";
+  static constexpr char kNotTheFirst[] =
+      R"({"requiredDuringSchedulingIgnoredDuringExecution":{"reservationSelectorTerms":)"
+      R"([{"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["res-1"]}]}]}})";
   return TextOf(
       random,
       {"", "{}", "{}", R"({"reservationSelector":{"pool":"p"}})",
        R"({"reservationSelector":{"disk":"ssd"}})", R"({"tolerations":[{"operator":"Exists"}]})",
        R"({"tolerations":[{"key":"team","operator":"Exists"}],"reservationSelector":{"pool":"q"}})",
-       R"({"requiredDuringSchedulingIgnoredDuringExecution":{"reservationSelectorTerms":)"
-       R"([{"matchExpressions":[{"key":"pool","operator":"In","values":["p","q"]}]},)"
-       R"({"matchExpressions":[{"key":"rack","operator":"Exists"}]}]}})",
-       R"({"requiredDuringSchedulingIgnoredDuringExecution":{"reservationSelectorTerms":)"
-       R"([{"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["res-1"]}]}]}})",
+       kPoolOrRack, kNotTheFirst,
        R"({"requiredDuringSchedulingIgnoredDuringExecution":{"reservationSelectorTerms":[]}})",
        R"({"tolerations":[{"key":"node.kubernetes.io/unschedulable","operator":"Exists"}]})"});
 }
