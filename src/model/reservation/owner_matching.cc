@@ -86,8 +86,7 @@ StatusOr<OwnerMatcher> OwnerMatcher::Of(const std::vector<api::ReservationOwner>
     matcher.items_.push_back(std::move(item));
   }
   std::ranges::sort(matcher.keys_);
-  const auto repeated = std::ranges::unique(matcher.keys_);
-  matcher.keys_.erase(repeated.begin(), repeated.end());
+  matcher.keys_.erase(std::unique(matcher.keys_.begin(), matcher.keys_.end()), matcher.keys_.end());
   return matcher;
 }
 

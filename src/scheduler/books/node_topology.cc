@@ -97,8 +97,11 @@ std::shared_ptr<const NodeTopology> NodeTopologyReader::Read(
     topology->zones.push_back({*node, std::move(amounts)});
   }
   std::ranges::stable_sort(topology->zones, {}, &Holdings::Zone::numa_node);
-  const auto again = std::ranges::unique(topology->zones, {}, &Holdings::Zone::numa_node);
-  topology->zones.erase(again.begin(), again.end());
+  const auto is_same_node = [](const Holdings::Zone& a, const Holdings::Zone& b) {
+    return a.numa_node == b.numa_node;
+  };
+  topology->zones.erase(std::unique(topology->zones.begin(), topology->zones.end(), is_same_node),
+                        topology->zones.end());
   return topology;
 }
 
