@@ -34,6 +34,8 @@ SKIPPED_FILES = {
 }
 # By name.
 SKIPPED = {
+    "the short form reserves for pods that name it, by annotation or by label":
+        "clusters serve v1 of Reservations by request only",
     "init containers, sidecars and overhead count as they run":
         "Kubernetes takes a pod's overhead from a RuntimeClass only",
     "pods that have ended leave their room to others":
