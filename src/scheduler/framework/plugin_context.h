@@ -13,6 +13,7 @@
 #include "scheduler/books/books.h"
 #include "scheduler/cluster/ledger.h"
 #include "scheduler/framework/cluster_objects.h"
+#include "scheduler/framework/hint_provider.h"
 #include "scheduler/framework/leader_parts.h"
 #include "scheduler/framework/pending_pods.h"
 #include "scheduler/framework/plugin.h"
@@ -78,6 +79,8 @@ struct PluginContext {
   metrics::Registry* metrics = nullptr;
   // The program's switches; null: all are as by default, that is off.
   const FeatureGates* gates = nullptr;
+  // Of the profile: where those meet who give pods more than amounts. Never null.
+  std::shared_ptr<ProfileTrials> trials = std::make_shared<ProfileTrials>();
 
   // Of a gate that is off by default.
   bool Enabled(std::string_view gate) const { return gates != nullptr && gates->Enabled(gate); }

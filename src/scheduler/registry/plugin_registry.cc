@@ -182,6 +182,7 @@ const PluginCatalog& BuiltInPlugins() {
 StatusOr<PluginLineup> MakeLineup(const Profile& profile, const ProfilePlugins& enabled,
                                   int percentage_of_nodes_to_score, PluginContext context) {
   context.profile = profile.scheduler_name;
+  context.trials = std::make_shared<ProfileTrials>();
   Lineup lineup(profile, enabled, context);
   PluginLineup& made = lineup.made();
   std::vector<QueueSortPlugin*> sorts;
