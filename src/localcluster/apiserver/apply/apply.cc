@@ -101,8 +101,8 @@ bool HasAny(const Json& value, const FieldSet::Tree& fields) {
 }
 
 // A copy of what is in it. Its owners are left out, for they may be the larger part.
-Json WithoutOwners(const Json& object) {
-  json::object copy;
+Json WithoutOwners(const Json& object, const json::storage_ptr& memory) {
+  json::object copy(memory);
   for (const auto& member : object.as_object()) {
     const json::object* metadata =
         member.key() == "metadata" ? member.value().if_object() : nullptr;
@@ -110,7 +110,7 @@ Json WithoutOwners(const Json& object) {
       copy.emplace(member.key(), member.value());
       continue;
     }
-    json::object fields;
+    json::object fields(memory);
     for (const auto& field : *metadata) {
       if (field.key() != "managedFields") fields.emplace(field.key(), field.value());
     }
@@ -147,12 +147,12 @@ class Application {
     if (const Status merged = Merge(merged_, *applied_, schema_); !merged.ok()) {
       return BadRequest(std::string(Message(merged)));
     }
-    applied_fields_ = FieldsOf(*applied_, schema_);
+    applied_fields_ = FieldsOf(*applied_, schema_, memory_);
     RETURN_IF_ERROR(live_ == nullptr ? OwnAll() : TakeOwnership());
     UpdateLastApplied();
     managers_.Tidy();
     if (!managers_.empty()) {
-      kube::At(merged_, {"metadata", "managedFields"}) = std::move(managers_).ToJson();
+      kube::At(merged_, {"metadata", "managedFields"}) = std::move(managers_).ToJson(memory_);
     }
     return std::move(merged_);
   }
@@ -167,9 +167,9 @@ class Application {
 
   void TakeLiveObject() {
     if (live_ == nullptr) return;
-    merged_ = WithoutOwners(*live_);
+    merged_ = WithoutOwners(*live_, memory_);
     if (const Json* entries = kube::Find(*live_, {"metadata", "managedFields"})) {
-      managers_ = Managers::BeforeApply(*entries, options_.writer);
+      managers_ = Managers::BeforeApply(*entries, options_.writer, memory_);
       applied_before_ = FieldsAppliedBy(options_.writer, *entries);
     }
     if (managers_.empty()) AttributeExistingFields();
@@ -270,8 +270,10 @@ class Application {
   const Json* applied_;
   Json allowed_;  // what is applied, where the endpoint does not allow all of it
   const FieldSet::Tree* applied_before_ = nullptr;  // in the live object; null: none by this writer
+  // The object that is made, and who owns what of it. Nearly all of it lives as long as the object.
+  const json::storage_ptr memory_ = json::make_shared_resource<json::monotonic_resource>();
   Managers managers_;
-  Json merged_ = json::object();
+  Json merged_ = json::object(memory_);
   FieldSet applied_fields_;
 };
 

@@ -1,6 +1,7 @@
 #include "localcluster/apiserver/apply/field_set.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -204,6 +205,13 @@ StatusOr<FieldSet> FieldSet::Parse(const Json& fields_v1) {
   ASSIGN_OR_RETURN(Tree tree, ParseTree(fields_v1));
   tree.erase(FieldSet::kSelf);
   return FieldSet(std::move(tree));
+}
+
+FieldSet& FieldSet::operator=(FieldSet&& other) noexcept {
+  if (this == &other) return *this;
+  std::destroy_at(&tree_);
+  std::construct_at(&tree_, std::move(other.tree_));
+  return *this;
 }
 
 FieldSet FieldSet::Of(std::initializer_list<std::initializer_list<std::string_view>> paths) {

@@ -21,6 +21,11 @@ class FieldSet {
   FieldSet() = default;
   // Trusts the tree to be well formed.
   explicit FieldSet(Tree tree) : tree_(std::move(tree)) {}
+  FieldSet(const FieldSet&) = default;
+  FieldSet(FieldSet&&) = default;
+  FieldSet& operator=(const FieldSet&) = default;
+  // In the memory that the other one was made in: an assigned tree would be copied into its own.
+  FieldSet& operator=(FieldSet&& other) noexcept;
   // Fails if a key is of no known form or a value is no object. Item keys are put in canonical
   // order.
   static StatusOr<FieldSet> Parse(const kube::Json& fields_v1);

@@ -46,7 +46,7 @@ void CollectMembers(const json::object& object, const FieldSchema& schema, Conta
   if (containers == Containers::kOwned && !schema.implied) AddSelf(node);
   for (const auto& member : object) {
     const MemberPath path(schema, member.key());
-    Tree child;
+    Tree child(node.storage());
     Collect(member.value(), path.schema(), containers, child);
     // Entries of a map are owned themselves, like items of a list.
     if (!path.declared() && !child.empty()) AddSelf(child);
@@ -61,7 +61,7 @@ void CollectItems(const json::array& items, const FieldSchema& schema, Container
   node.reserve(items.size() + 1);
   if (containers == Containers::kOwned) AddSelf(node);
   for (size_t i = 0; i < items.size(); ++i) {
-    Tree child;
+    Tree child(node.storage());
     Collect(items[i], schema.Item(), containers, child);
     if (!child.empty()) AddSelf(child);
     node.emplace(named->paths()[i], std::move(child));
@@ -216,17 +216,17 @@ FieldDiff Compare(const Json* before, const Json& after, const FieldSchema& sche
   return {FieldSet(std::move(node.changed)), FieldSet(std::move(node.removed))};
 }
 
-FieldSet FieldsOf(const Json& object, const FieldSchema& schema) {
-  Tree tree;
+FieldSet FieldsOf(const Json& object, const FieldSchema& schema, const json::storage_ptr& memory) {
+  Tree tree(memory);
   for (const auto& member : ObjectOrEmpty(&object)) {
     const MemberPath path(schema, member.key());
-    Tree child;
+    Tree child(memory);
     if (IsUntracked(member.key())) continue;
     if (member.key() == "metadata") {
       for (const auto& field : ObjectOrEmpty(&member.value())) {
         if (IsUntrackedMetadata(field.key())) continue;
         const MemberPath field_path(path.schema(), field.key());
-        Tree below;
+        Tree below(memory);
         Collect(field.value(), field_path.schema(), Containers::kImplied, below);
         child.emplace(field_path.text(), std::move(below));
       }

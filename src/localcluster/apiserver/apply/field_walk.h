@@ -12,7 +12,8 @@ bool IsUntracked(std::string_view root_member);  // of the object
 bool IsUntrackedMetadata(std::string_view metadata_member);
 
 // Every field that an applied configuration sets.
-FieldSet FieldsOf(const kube::Json& object, const FieldSchema& schema);
+FieldSet FieldsOf(const kube::Json& object, const FieldSchema& schema,
+                  const kube::json::storage_ptr& memory = {});
 
 // What a write did to the fields of an object.
 struct FieldDiff {

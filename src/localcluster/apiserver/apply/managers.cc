@@ -50,7 +50,8 @@ Managers Managers::Trusted(Json managed_fields) {
   return managers;
 }
 
-Managers Managers::BeforeApply(const Json& managed_fields, const FieldWriter& applier) {
+Managers Managers::BeforeApply(const Json& managed_fields, const FieldWriter& applier,
+                               const json::storage_ptr& memory) {
   Managers managers;
   const json::array* entries = managed_fields.if_array();
   if (entries == nullptr) return managers;
@@ -59,7 +60,7 @@ Managers Managers::BeforeApply(const Json& managed_fields, const FieldWriter& ap
     Manager& manager = managers.list_.emplace_back(Manager::Of(entry));
     const json::object* fields = kube::FindObject(entry, {"fieldsV1"});
     if (fields == nullptr || manager.Is(applier, kApplyOperation)) continue;
-    manager.fields = FieldSet(FieldSet::Tree(*fields, json::storage_ptr()));
+    manager.fields = FieldSet(FieldSet::Tree(*fields, memory));
   }
   return managers;
 }
@@ -146,11 +147,11 @@ void Managers::MergeOldest() {
   list_ = std::move(kept);
 }
 
-json::array Managers::ToJson() && {
-  json::array entries;
+json::array Managers::ToJson(const json::storage_ptr& memory) && {
+  json::array entries(memory);
   entries.reserve(list_.size());
   for (Manager& manager : list_) {
-    json::object entry;
+    json::object entry(memory);
     entry.reserve(7);
     entry.emplace("manager", manager.manager);
     entry.emplace("operation", manager.operation);

@@ -34,7 +34,8 @@ class Managers {
   // Entries as this server has written them.
   static Managers Trusted(kube::Json managed_fields);
   // A copy of such entries, but for the fields of whoever is about to apply others.
-  static Managers BeforeApply(const kube::Json& managed_fields, const FieldWriter& applier);
+  static Managers BeforeApply(const kube::Json& managed_fields, const FieldWriter& applier,
+                              const kube::json::storage_ptr& memory);
   // Entries as a client sends them; fails if one cannot be understood.
   static StatusOr<Managers> Parse(const kube::Json& managed_fields);
 
@@ -48,7 +49,7 @@ class Managers {
 
   // Drops entries without fields, merges the oldest of too many, and orders the rest.
   void Tidy();
-  kube::json::array ToJson() &&;
+  kube::json::array ToJson(const kube::json::storage_ptr& memory = {}) &&;
 
  private:
   void MergeOldest();
