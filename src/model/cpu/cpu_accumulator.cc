@@ -17,6 +17,15 @@ struct UnitList {
   int64_t nearby = 0;  // the same of the socket around
 };
 
+// How many of the CPUs each core has.
+std::vector<uint16_t> CpusOfCores(const CpuTopology& topology, const CpuSet& cpus) {
+  std::vector<uint16_t> counts(topology.cores().size(), 0);
+  for (const int32_t cpu : cpus) {
+    if (topology.Find(cpu) != nullptr) ++counts[topology.PlaceOf(cpu).core];
+  }
+  return counts;
+}
+
 class Accumulator {
  public:
   Accumulator(const CpuTopology& topology, const CpuSet& available, const CpuOccupancy& occupancy,
@@ -95,9 +104,11 @@ class Accumulator {
       int64_t holders = 0;
     };
     std::vector<std::vector<Core>> cores(units);
-    for (const Unit& each : topology_.cores()) {
+    const std::vector<uint16_t> counts = CpusOfCores(topology_, from);
+    for (size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] != topology_.cpus_per_core()) continue;
+      const Unit& each = topology_.cores()[i];
       CpuSet cpus = from & each.cpus;
-      if (static_cast<int64_t>(cpus.size()) != topology_.cpus_per_core()) continue;
       const int64_t holders = shared() ? HoldersOf(cpus) : 0;
       cores[topology_.PlaceOf(each).*unit].push_back({std::move(cpus), holders});
     }
@@ -338,23 +349,23 @@ StatusOr<CpuSet> TakePreferredCpus(const CpuTopology& topology, const CpuSet& av
 }
 
 CpuSet UsableFor(CpuBindPolicy policy, const CpuTopology& topology, const CpuSet& available) {
+  const std::vector<uint16_t> of_core = CpusOfCores(topology, available);
+  std::vector<uint16_t> seen(of_core.size(), 0);
   CpuSet usable;
-  for (const CpuTopology::Unit& core : topology.cores()) {
-    const CpuSet cpus = available & core.cpus;
-    if (cpus.empty()) continue;
-    if (policy == CpuBindPolicy::kSpreadByPcpus) {
-      usable.Add(*cpus.begin());
-    } else if (static_cast<int64_t>(cpus.size()) == topology.cpus_per_core()) {
-      usable |= cpus;
-    }
+  for (const int32_t cpu : available) {
+    if (topology.Find(cpu) == nullptr) continue;
+    const uint32_t core = topology.PlaceOf(cpu).core;
+    const bool is_usable = policy == CpuBindPolicy::kSpreadByPcpus
+                               ? ++seen[core] == 1
+                               : of_core[core] == topology.cpus_per_core();
+    if (is_usable) usable.Add(cpu);
   }
   return usable;
 }
 
 bool Obeys(CpuBindPolicy policy, const CpuTopology& topology, const CpuSet& cpus) {
-  int64_t cores = 0;
-  for (const CpuTopology::Unit& core : topology.cores())
-    cores += (cpus & core.cpus).empty() ? 0 : 1;
+  const int64_t cores =
+      std::ranges::count_if(CpusOfCores(topology, cpus), [](uint16_t count) { return count > 0; });
   const int64_t per_core = policy == CpuBindPolicy::kFullPcpus ? topology.cpus_per_core() : 1;
   return cores * per_core == static_cast<int64_t>(cpus.size());
 }
