@@ -1,7 +1,7 @@
 #include "scheduler/binding/pod_patcher.h"
 
-#include "api/output_keys.h"
 #include "kube/api_error.h"
+#include "scheduler/framework/stale_outputs.h"
 
 namespace koord::scheduler {
 namespace {
@@ -19,15 +19,6 @@ kube::json::object Changed(const kube::Labels& wanted, const kube::Labels& known
     if (before == nullptr || *before != value) changed[key] = value;
   }
   return changed;
-}
-
-// Removes what an earlier attempt has given the pod and this one does not.
-void RemoveStale(const Attempt& attempt, kube::json::object& annotations) {
-  for (const std::string_view key : api::kOutputAnnotations) {
-    if (kube::FindValue(attempt.annotations, key) != nullptr) continue;
-    if (kube::FindValue(attempt.pod->metadata.annotations, key) == nullptr) continue;
-    annotations[key] = nullptr;
-  }
 }
 
 bool IsWorthAnother(const Status& status) {
@@ -60,7 +51,7 @@ void PodPatcher::Patch(const Attempt& attempt, Annotations annotations, VerdictD
   kube::json::object labels = Changed(attempt.labels, pod.labels.get());
   kube::json::object annotated;
   if (annotations == Annotations::kNow) annotated = Changed(attempt.annotations, pod.annotations);
-  RemoveStale(attempt, annotated);
+  for (const std::string_view key : StaleOutputsOf(attempt)) annotated[key] = nullptr;
   if (labels.empty() && annotated.empty()) return done(Verdict::Success());
   kube::json::object metadata;
   if (!labels.empty()) metadata["labels"] = std::move(labels);

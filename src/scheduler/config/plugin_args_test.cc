@@ -54,6 +54,27 @@ TEST(PluginArgsTest, KindAndVersionMustFit) {
   EXPECT_EQ(ErrorsOf("NodeAffinity", "null"), "");
 }
 
+TEST(PluginArgsTest, NodeNumaResource) {
+  const auto defaults = Read<NodeNumaResourceArgs>("{}");
+  EXPECT_EQ(defaults.default_cpu_bind_policy, "FullPCPUs");
+  EXPECT_EQ(defaults.scoring_strategy->type, "LeastAllocated");
+  EXPECT_EQ(defaults.scoring_strategy->resources.size(), 2u);
+  EXPECT_EQ(defaults.numa_scoring_strategy, defaults.scoring_strategy);
+  EXPECT_EQ(Read<NodeNumaResourceArgs>("{defaultCPUBindPolicy: ''}").default_cpu_bind_policy, "");
+  // A strategy that is there is used as it stands.
+  EXPECT_EQ(Read<NodeNumaResourceArgs>("{scoringStrategy: {type: MostAllocated}}")
+                .scoring_strategy->resources.size(),
+            0u);
+  EXPECT_EQ(ErrorsOf("NodeNUMAResource",
+                     "{defaultCPUBindPolicy: ConstrainedBurst, scoringStrategy: {type: Balanced}, "
+                     "numaScoringStrategy: {type: Least, resources: [{name: cpu, weight: 0}]}}"),
+            "defaultCPUBindPolicy: must specified CPU bind policy FullPCPUs or SpreadByPCPUs\n"
+            "scoringStrategy.type: scoring strategy Balanced is not supported\n"
+            "numaScoringStrategy.type: numa scoring strategy Least is not supported\n"
+            "numaScoringStrategy.resources[0].weight: resource weight of cpu not in valid range "
+            "(0, 100]");
+}
+
 TEST(PluginArgsTest, RepeatedConfig) {
   const auto loaded = LoadConfiguration(
       fmt::format("apiVersion: {}\nkind: {}\nprofiles:\n- pluginConfig:\n  - name: NodeAffinity\n"

@@ -9,6 +9,14 @@ namespace {
 
 bool HoldsRoomForOthers(const PodInfo* pod) { return pod->held != nullptr && pod->held->reserves; }
 
+// What was reserved is to be used before anything else.
+void AddWays(const RoomSource& source, std::vector<RoomSource>& ways) {
+  if (source.reserve_pod != nullptr && !source.is_restricted) {
+    ways.push_back({.reserve_pod = source.reserve_pod, .is_restricted = true});
+  }
+  ways.push_back(source);
+}
+
 }  // namespace
 
 RowDelta DeltaFor(const TrialQuestion& question) {
@@ -39,7 +47,7 @@ ProfileTrials::Trials ProfileTrials::TrialsFor(const TrialQuestion& question) {
 
 ProfileTrials::Agreement ProfileTrials::AgreeAmong(const TrialQuestion& question,
                                                    const Trials& trials) {
-  if (aligner_ == nullptr) return {};
+  if (aligner_ == nullptr || trials.empty()) return {};
   NumaAligner::Terms terms = aligner_->TermsFor(question);
   if (!terms.verdict.ok()) return {.verdict = std::move(terms.verdict)};
   if (terms.policy == model::NumaPolicy::kNone) return {};
@@ -76,16 +84,43 @@ ProfileTrials::Agreement ProfileTrials::Run(const TrialQuestion& question, Holdi
   return agreement;
 }
 
-std::vector<RoomSource> ProfileTrials::SourcesFor(const PodShape& shape, NodeRow row,
-                                                  bool* must_use_one) {
-  *must_use_one = false;
-  if (rooms_ == nullptr) return {RoomSource()};
-  ReservedRooms::Found found = rooms_->RoomsFor(shape, row);
-  *must_use_one = found.must_use_one;
-  if (!found.must_use_one && (found.sources.empty() || !found.sources.back().is_everything)) {
-    found.sources.push_back({});
+ProfileTrials::Sources ProfileTrials::SourcesFor(const PodShape& shape, NodeRow row) {
+  const ReservedRooms::Found found = RoomsFor(shape, row);
+  Sources all{.sources = {}, .must_use_one = found.must_use_one};
+  for (const RoomSource& source : found.sources) AddWays(source, all.sources);
+  const bool has_everything = !found.sources.empty() && found.sources.back().is_everything;
+  if (!found.must_use_one && !has_everything) all.sources.push_back({});
+  return all;
+}
+
+ProfileTrials::Sources ProfileTrials::SourcesFor(const Attempt& attempt) {
+  const ReservedRooms::Found found = RoomsFor(*attempt.shape, attempt.row);
+  const bool draws = attempt.held != nullptr && attempt.held->draws_from;
+  Sources all{.sources = {}, .must_use_one = draws};
+  for (const RoomSource& source : found.sources) {
+    const bool is_drawn_from =
+        draws && !source.is_everything &&
+        source.reserve_pod->held->reserves->uid == attempt.held->draws_from->uid;
+    if (is_drawn_from || source.is_everything) AddWays(source, all.sources);
   }
-  return std::move(found.sources);
+  if (all.sources.empty()) all.sources.push_back({});
+  return all;
+}
+
+ProfileTrials::Settled ProfileTrials::Settle(const PodShape& shape, const RowView& view,
+                                             const Sources& sources) {
+  Settled settled;
+  for (const RoomSource& source : sources.sources) {
+    settled = {source, Run({shape, view, source})};
+    if (settled.agreement.verdict.ok()) break;
+  }
+  return settled;
+}
+
+bool ProfileTrials::HasOthers(const HintProvider& than, const TrialQuestion& question) {
+  return std::ranges::any_of(providers_, [&](HintProvider* each) {
+    return each != &than && each->Try(question) != nullptr;
+  });
 }
 
 }  // namespace koord::scheduler

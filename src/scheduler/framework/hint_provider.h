@@ -23,7 +23,8 @@ namespace koord::scheduler {
 struct RoomSource {
   // What is left of this reservation, and what is free to all; null: only the latter.
   const PodInfo* reserve_pod = nullptr;
-  // With a reservation: kinds of things that it has come from nowhere else.
+  // With a reservation: what it has any of (CPUs, a resource of NUMA nodes, a type of device) comes
+  // from nowhere else.
   bool is_restricted = false;
   // All reservations, as if there were none.
   bool is_everything = false;
@@ -63,6 +64,9 @@ class HintProvider : public virtual Plugin {
  public:
   // Null: pods of the shape ask nothing of it there.
   virtual std::unique_ptr<HintTrial> Try(const TrialQuestion& question) = 0;
+  // For people: what a pod of the shape would get there, and why not elsewhere on the machine. One
+  // sentence a line; none if it asks nothing of this provider there.
+  virtual std::vector<std::string> Explain(const TrialQuestion&) { return {}; }
 };
 
 // How providers are to agree on a row. NodeNUMAResource knows.
@@ -85,7 +89,7 @@ class ReservedRooms {
   virtual ~ReservedRooms() = default;
 
   struct Found {
-    std::vector<RoomSource> sources;  // of reservations, in the order in which they are tried
+    std::vector<RoomSource> sources;  // of reservations, the most preferred one first
     bool must_use_one = false;        // otherwise what is free to all will do as well
   };
   virtual Found RoomsFor(const PodShape& shape, NodeRow row) = 0;
@@ -115,13 +119,36 @@ class ProfileTrials {
   // The whole trial: the NUMA nodes, and what each provider gives from them. The first refusal.
   Agreement Run(const TrialQuestion& question, Holdings* into = nullptr);
 
-  // The ways in which a pod may be placed on a row, in order: by its reservations, and, unless it
-  // must use one, with what is free to all.
-  std::vector<RoomSource> SourcesFor(const PodShape& shape, NodeRow row, bool* must_use_one);
+  // The ways in which a pod may be placed on a row, in order: by its reservations, each at first
+  // with nothing but what that has left, and, unless it must use one, with what is free to all.
+  struct Sources {
+    std::vector<RoomSource> sources;
+    bool must_use_one = false;
+  };
+  Sources SourcesFor(const PodShape& shape, NodeRow row);
+  // The same for a pod that draws from the reservation that its holdings name.
+  Sources SourcesFor(const Attempt& attempt);
+
+  // The first way in which a pod can be placed, and what was agreed on; if there is none, the last.
+  struct Settled {
+    RoomSource source;
+    Agreement agreement;
+  };
+  Settled Settle(const PodShape& shape, const RowView& view, const Sources& sources);
+  // At Reserve: all providers of an attempt are told the same.
+  Settled Settle(const Attempt& attempt) {
+    return Settle(*attempt.shape, {attempt.row, nullptr}, SourcesFor(attempt));
+  }
+
+  // Whether anybody else has a part in what pods of the shape are given there.
+  bool HasOthers(const HintProvider& than, const TrialQuestion& question);
 
  private:
   using Trials = std::vector<std::unique_ptr<HintTrial>>;
 
+  ReservedRooms::Found RoomsFor(const PodShape& shape, NodeRow row) {
+    return rooms_ == nullptr ? ReservedRooms::Found() : rooms_->RoomsFor(shape, row);
+  }
   Trials TrialsFor(const TrialQuestion& question);
   Agreement AgreeAmong(const TrialQuestion& question, const Trials& trials);
 

@@ -210,22 +210,47 @@ TEST_F(HintProviderTest, TheSourceSaysWhichReservationsAreSeen) {
 }
 
 TEST_F(HintProviderTest, WhatIsFreeToAllComesLast) {
-  bool must = true;
-  EXPECT_EQ(trials_.SourcesFor(*shape_, NodeRow(0), &must).size(), 1u);
-  EXPECT_FALSE(must);
+  auto found = trials_.SourcesFor(*shape_, NodeRow(0));
+  EXPECT_EQ(found.sources.size(), 1u);
+  EXPECT_FALSE(found.must_use_one);
   trials_.SetRooms(rooms_);
-  const PodInfo one = Reserving("one");
-  rooms_.found.sources = {{.reserve_pod = &one}};
-  auto sources = trials_.SourcesFor(*shape_, NodeRow(0), &must);
-  ASSERT_EQ(sources.size(), 2u);
-  EXPECT_EQ(sources[0].reserve_pod, &one);
-  EXPECT_EQ(sources[1].reserve_pod, nullptr);
+  const PodInfo one = Reserving("one"), other = Reserving("other");
+  rooms_.found.sources = {{.reserve_pod = &one}, {.reserve_pod = &other, .is_restricted = true}};
+  found = trials_.SourcesFor(*shape_, NodeRow(0));
+  ASSERT_EQ(found.sources.size(), 4u);
+  // At first with nothing but what is reserved.
+  EXPECT_EQ(found.sources[0].reserve_pod, &one);
+  EXPECT_TRUE(found.sources[0].is_restricted);
+  EXPECT_EQ(found.sources[1].reserve_pod, &one);
+  EXPECT_FALSE(found.sources[1].is_restricted);
+  EXPECT_EQ(found.sources[2].reserve_pod, &other);
+  EXPECT_EQ(found.sources[3].reserve_pod, nullptr);
   rooms_.found.must_use_one = true;
-  EXPECT_EQ(trials_.SourcesFor(*shape_, NodeRow(0), &must).size(), 1u);
-  EXPECT_TRUE(must);
+  EXPECT_EQ(trials_.SourcesFor(*shape_, NodeRow(0)).sources.size(), 3u);
   // Who ignores reservations does not try without that.
   rooms_.found = {.sources = {{.is_everything = true}}};
-  EXPECT_EQ(trials_.SourcesFor(*shape_, NodeRow(0), &must).size(), 1u);
+  EXPECT_EQ(trials_.SourcesFor(*shape_, NodeRow(0)).sources.size(), 1u);
+}
+
+TEST_F(HintProviderTest, AnAttemptDrawsFromItsReservationAndNoOther) {
+  trials_.SetRooms(rooms_);
+  trials_.Join(gpu_);
+  const PodInfo one = Reserving("one"), other = Reserving("other");
+  rooms_.found.sources = {{.reserve_pod = &one, .is_restricted = true},
+                          {.reserve_pod = &other, .is_restricted = true}};
+  Attempt attempt;
+  attempt.shape = shape_;
+  attempt.row = NodeRow(0);
+  EXPECT_EQ(trials_.Settle(attempt).source.reserve_pod, nullptr);
+  attempt.held = std::make_unique<Holdings>();
+  attempt.held->draws_from = Holdings::Reservation{"other", "other"};
+  EXPECT_EQ(trials_.Settle(attempt).source.reserve_pod, &other);
+  EXPECT_THAT(gpu_.seen_gone, ElementsAre("other"));
+  // Never from elsewhere instead.
+  gpu_.allocate_verdict = Verdict::Unschedulable("no cards");
+  const auto settled = trials_.Settle(attempt);
+  EXPECT_EQ(settled.source.reserve_pod, &other);
+  EXPECT_EQ(settled.agreement.verdict.Message(), "no cards");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "scheduler/registry/plugin_registry.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -202,6 +203,10 @@ StatusOr<PluginLineup> MakeLineup(const Profile& profile, const ProfilePlugins& 
   lineup.Fill(ExtensionPoint::kPostFilter, made.after_post_filter);
   lineup.FillScorers();
   lineup.Fill(ExtensionPoint::kReserve, made.reserve);
+  // What a pod is given depends on the reservation that it draws from, whatever a profile's order.
+  std::ranges::stable_partition(made.reserve, [](ReservePlugin* plugin) {
+    return dynamic_cast<ReservedRooms*>(plugin) != nullptr;
+  });
   lineup.Fill(ExtensionPoint::kPermit, made.permit);
   lineup.Fill(ExtensionPoint::kPreBind, made.pre_bind);
   lineup.Fill(ExtensionPoint::kBind, made.bind);

@@ -83,11 +83,14 @@ Json DescribeNode(NodeRow at, const CpuBook::Row& row, const NodeRules& rules,
   for (const PodInfo* pod : nodes.pods(at)) {
     if (pod->held == nullptr) continue;
     if (pod->held->cpus.empty() && pod->held->zones.empty()) continue;
-    pods.push_back(json::object{{"namespace", pod->pod->metadata.ns},
-                                {"name", pod->pod->metadata.name},
-                                {"uid", pod->uid()},
-                                {"cpuset", pod->held->cpus.ToString()},
-                                {"numaNodeResources", ZonesToJson(pod->held->zones, names)}});
+    json::object described{{"namespace", pod->pod->metadata.ns},
+                           {"name", pod->pod->metadata.name},
+                           {"uid", pod->uid()},
+                           {"cpuset", pod->held->cpus.ToString()},
+                           {"numaNodeResources", ZonesToJson(pod->held->zones, names)}};
+    if (pod->held->reserves) described["reservation"] = pod->held->reserves->name;
+    if (pod->held->draws_from) described["drawsFrom"] = pod->held->draws_from->name;
+    pods.push_back(std::move(described));
   }
   json::object ratios;
   for (const auto& [name, ratio] : row.topology->ratios.value_or(api::AmplificationRatios())) {

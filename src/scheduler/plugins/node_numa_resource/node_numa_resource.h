@@ -1,9 +1,11 @@
 #pragma once
+#include <array>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "scheduler/config/node_numa_args.h"
+#include "scheduler/framework/hint_provider.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/framework/service_plugin.h"
@@ -22,8 +24,10 @@ namespace koord::scheduler {
 // NUMA node where there is a policy. On nodes whose cpu is amplified a CPU of a pod's own counts as
 // much as it was amplified by.
 //
-// What filters promise is what Reserve charges: both run the same trial. How many CPUs are free, on
-// how many cores, is counted per node, so that pods without NUMA policy need none.
+// What filters promise is what Reserve charges: both run the same trial, in which those who give
+// devices take part. A reservation keeps its CPUs and its shares of NUMA nodes, its owners get
+// these before any others, and nobody else gets them. How many CPUs are free, on how many cores, is
+// counted per node, so that pods without NUMA policy need no trial.
 class NodeNumaResource final : public PreFilterPlugin,
                                public FilterPlugin,
                                public ScorePlugin,
@@ -31,6 +35,8 @@ class NodeNumaResource final : public PreFilterPlugin,
                                public PreBindPlugin,
                                public RequeuePlugin,
                                public ServicePlugin,
+                               public HintProvider,
+                               public NumaAligner,
                                public LedgerListener {
  public:
   static constexpr std::string_view kName = "NodeNUMAResource";
@@ -58,6 +64,10 @@ class NodeNumaResource final : public PreFilterPlugin,
   bool Wants(EventKind kind) const override;
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
+  std::unique_ptr<HintTrial> Try(const TrialQuestion& question) override;
+  Terms TermsFor(const TrialQuestion& question) override;
+  std::vector<std::string> Explain(const TrialQuestion& question) override;
+
   void OnNodeAdded(NodeRow row) override;
   void OnNodeChanged(NodeRow row, const NodeChanges& changes) override;
   void OnNodeRemoved(NodeRow row) override;
@@ -69,24 +79,31 @@ class NodeNumaResource final : public PreFilterPlugin,
  private:
   struct Pod;      // a shape, compiled
   struct Given;    // what an attempt was given
+  struct Seen;     // a row as a pod sees it
   struct Decided;  // what is to be said of a row before any trial
+  class Trial;     // of a question
 
   bool IsSpecial(NodeRow row) const { return special_[row] != 0; }
   void SetRules(NodeRow row);
   void SetSpecial(NodeRow row, bool special);
-  Decided Decide(const Pod& pod, const RowView& view, const CpuBook::Row& facts) const;
-  // The row as the pod sees it; `changed` is room for it.
-  const CpuBook::Row& FactsOf(const RowView& view, CpuBook::Row& changed) const;
-  model::NumaExclusivity ExclusivityFor(const Pod& pod, const RowView& view,
-                                        const CpuBook::Row& facts) const;
+  void SeeWithReservation(const TrialQuestion& question, Seen& seen) const;
+  void See(const TrialQuestion& question, Seen& seen) const;
+  Decided Decide(const Pod& pod, const Seen& seen) const;
+  model::NumaExclusivity ExclusivityFor(const Pod& pod, const Seen& seen) const;
   // Runs f(const NumaTrial&).
   template <class F>
-  auto WithTrial(const Pod& pod, const CpuPlan& plan, const RowView& view,
-                 const CpuBook::Row& facts, F f) const;
-  bool Passes(const Pod& pod, const RowView& view) const;
-  int64_t ScoreNode(const Pod& pod, const CpuPlan& plan, const RowView& view,
-                    const CpuBook::Row& facts) const;
-  const Pod& PodOfShape(const PodShape& shape);
+  auto WithTrial(const Pod& pod, const CpuPlan& plan, const Seen& seen, F f) const;
+  bool Passes(const PodShape& shape, const Pod& pod, NodeRow row);
+  // One way of placing a pod; `decided` gets how far that was clear.
+  Verdict CheckSource(const Pod& pod, const TrialQuestion& question, const Seen& seen,
+                      const Decided& decided);
+  RowVerdict CheckReserved(Pod& pod, const PodShape& shape, const RowView& view);
+  RowVerdict ToRow(Pod& pod, Verdict verdict);
+  int64_t ScoreSource(const Pod& pod, const TrialQuestion& question);
+  int64_t ScoreNode(const Pod& pod, const CpuPlan& plan, const Seen& seen) const;
+  Verdict ReserveFrom(const Pod& pod, const RoomSource& source, Attempt& attempt);
+  Verdict Give(const CpuPlan& plan, NumaTrial::Result result, Attempt& attempt);
+  Pod& PodOfShape(const PodShape& shape);
 
   PluginContext context_;
   const CpuBook& book_;
@@ -97,8 +114,12 @@ class NodeNumaResource final : public PreFilterPlugin,
   std::vector<uint8_t> special_;  // by row: the rules concern all pods
   size_t special_rows_ = 0;
   std::vector<ReasonId> reasons_;  // by Refusal
-  uint32_t last_shape_ = 0;        // the id of the last attempt's,
-  std::unique_ptr<Pod> last_pod_;  // and what it was compiled to
+  // Shapes of attempts and trials, by their ids, and what they were compiled to.
+  struct Known {
+    uint32_t shape = 0;
+    std::unique_ptr<Pod> pod;
+  };
+  std::array<Known, 64> known_;
 };
 
 }  // namespace koord::scheduler

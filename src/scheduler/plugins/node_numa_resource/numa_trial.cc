@@ -1,6 +1,7 @@
 #include "scheduler/plugins/node_numa_resource/numa_trial.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -25,7 +26,19 @@ ResourceAmounts LeftOf(const ResourceAmounts& total, const ResourceAmounts& used
   return left;
 }
 
+std::string TextOr(const CpuSet& cpus, std::string_view otherwise) {
+  return cpus.empty() ? std::string(otherwise) : cpus.ToString();
+}
+
 }  // namespace
+
+kube::Quantity QuantityOf(ResourceId id, std::string_view name, int64_t amount) {
+  if (id == kCpuId) return kube::Quantity::FromMilli(amount);
+  const bool bytes = id == kMemoryId || id == kEphemeralStorageId ||
+                     name.starts_with(kube::kHugePagesPrefix) || name.ends_with("memory");
+  return kube::Quantity(
+      amount, bytes ? kube::Quantity::Format::kBinarySi : kube::Quantity::Format::kDecimalSi);
+}
 
 model::NumaExclusivity ExclusivityOf(const model::CpuTopology& topology,
                                      const std::vector<const CpuSet*>& cpus_of_pods) {
@@ -61,7 +74,8 @@ int64_t ShareScore(const NumaScoring& scoring, const ResourceAmounts& total,
 NumaTrial::NumaTrial(const PodCpus& pod, const ResourceAmounts& requests, const CpuPlan& plan,
                      const NodeRules& rules, const CpuBook::Row& row,
                      const NumaScoring& numa_scoring, model::NumaAllocateStrategy strategy,
-                     const model::NumaExclusivity& exclusivity, const ResourceNames& names)
+                     const model::NumaExclusivity& exclusivity, const ResourceNames& names,
+                     const ReservedPart* reserved)
     : pod_(pod),
       requests_(requests),
       plan_(plan),
@@ -70,8 +84,13 @@ NumaTrial::NumaTrial(const PodCpus& pod, const ResourceAmounts& requests, const 
       numa_scoring_(numa_scoring),
       strategy_(rules.strategy.value_or(strategy)),
       exclusivity_(exclusivity),
-      names_(names) {
-  if (plan_.binds) usable_ = Usable(row_.FreeCpus());
+      names_(names),
+      reserved_(reserved) {
+  if (plan_.binds) {
+    CpuSet free = row_.FreeCpus();
+    if (reserved_ != nullptr && reserved_->is_restricted) free &= reserved_->left.cpus;
+    usable_ = Usable(free);
+  }
   if (plan_.policy == model::NumaPolicy::kNone || row_.topology == nullptr) return;
   for (const Holdings::Zone& zone : row_.topology->zones) AddZone(zone);
 }
@@ -97,6 +116,12 @@ void NumaTrial::AddZone(const Holdings::Zone& zone) {
   }
   added.unused = LeftOf(added.total, used);
   added.left = added.unused;
+  for (ResourceAmount& each : added.left) {
+    if (!IsOnlyFromReserved(each.id)) continue;
+    const auto& zones = reserved_->left.zones;
+    const auto left = std::ranges::find(zones, zone.numa_node, &Holdings::Zone::numa_node);
+    each.amount = std::min(each.amount, left == zones.end() ? 0 : AmountOf(left->amounts, each.id));
+  }
   if (plan_.binds) {
     added.free = usable_ & cpus;
     added.usable = static_cast<int64_t>(added.free.size());
@@ -108,6 +133,13 @@ void NumaTrial::AddZone(const Holdings::Zone& zone) {
   }
   all_.Add(zone.numa_node);
   zones_.push_back(std::move(added));
+}
+
+bool NumaTrial::IsOnlyFromReserved(ResourceId id) const {
+  return reserved_ != nullptr && reserved_->is_restricted &&
+         std::ranges::any_of(reserved_->all->zones, [&](const Holdings::Zone& zone) {
+           return FindAmount(zone.amounts, id) != nullptr;
+         });
 }
 
 bool NumaTrial::IsOffered(ResourceId id) const {
@@ -194,28 +226,41 @@ bool NumaTrial::Distribute(model::NumaMask mask, Result& result) const {
   return result.reasons.empty();
 }
 
-bool NumaTrial::TakeCpus(Result& result) const {
-  const auto fail = [&](std::string reason) {
-    result.reasons = {std::move(reason)};
-    return false;
-  };
-  if (static_cast<int64_t>(usable_.size()) < pod_.cpus()) return fail(std::string(kNotEnoughCpus));
+CpuSet NumaTrial::Take(const Result& result, const CpuSet& preferred) const {
+  CpuSet all;
   model::CpuRequest request{
-      .count = pod_.cpus(), .bind = plan_.bind, .exclusive = pod_.exclusive, .strategy = strategy_};
+      .count = 0, .bind = plan_.bind, .exclusive = pod_.exclusive, .strategy = strategy_};
   const auto take = [&](const CpuSet& from, int64_t count) {
     request.count = std::min(count, static_cast<int64_t>(from.size()));
-    const auto taken = model::TakeCpus(topology(), from, row_.occupancy, request);
-    if (taken.ok()) result.cpus |= *taken;
+    const auto taken =
+        model::TakePreferredCpus(topology(), from, preferred, row_.occupancy, request);
+    if (taken.ok()) all |= *taken;
   };
   if (result.zones.empty()) take(usable_, pod_.cpus());
   for (const Holdings::Zone& share : result.zones) {
     const auto zone = std::ranges::find(zones_, share.numa_node, &Zone::id);
     take(zone->free, AmountOf(share.amounts, kCpuId) / 1000);
   }
+  return all;
+}
+
+bool NumaTrial::TakeCpus(Result& result) const {
+  const auto fail = [&](std::string reason) {
+    result.reasons = {std::move(reason)};
+    return false;
+  };
+  if (static_cast<int64_t>(usable_.size()) < pod_.cpus()) return fail(std::string(kNotEnoughCpus));
+  const CpuSet preferred = reserved_ == nullptr ? CpuSet() : reserved_->left.cpus;
+  const auto obeys = [&] {
+    return !plan_.required || model::Obeys(plan_.bind, topology(), result.cpus);
+  };
+  result.cpus = Take(result, preferred);
+  // Reserved CPUs and others may not make whole cores, though there are some.
+  if (!preferred.empty() && !obeys()) result.cpus = Take(result, {});
   if (static_cast<int64_t>(result.cpus.size()) != pod_.cpus()) {
     return fail(std::string(kNotEnoughCpus));
   }
-  if (plan_.required && !model::Obeys(plan_.bind, topology(), result.cpus)) {
+  if (!obeys()) {
     const std::string_view policy = full_required() ? "FullPCPUs" : "SpreadByPCPUs";
     return fail(fmt::format("insufficient CPUs to satisfy required cpu bind policy {}", policy));
   }
@@ -236,6 +281,26 @@ NumaTrial::Result NumaTrial::Run() const {
   if (!decision.admitted)
     return {.ok = false, .cpus = {}, .zones = {}, .reasons = decision.reasons};
   return Allocate(decision.best.mask);
+}
+
+std::vector<std::string> NumaTrial::DescribeZones() const {
+  std::vector<std::string> lines;
+  for (const Zone& zone : zones_) {
+    std::vector<std::string> left;
+    for (const ResourceAmount& each : requests_) {
+      if (each.amount <= 0 || !IsOffered(each.id)) continue;
+      const std::string& name = names_.NameOf(each.id);
+      left.push_back(fmt::format(
+          "{} {} of {}", name, QuantityOf(each.id, name, AmountOf(zone.left, each.id)).ToString(),
+          QuantityOf(each.id, name, AmountOf(zone.total, each.id)).ToString()));
+    }
+    if (plan_.binds) left.push_back(fmt::format("CPUs {}", TextOr(zone.free, "none")));
+    const Result alone = Allocate(model::NumaMask{zone.id});
+    lines.push_back(
+        fmt::format("NUMA node {} has {} left: {}", zone.id, fmt::join(left, ", "),
+                    alone.ok ? "would do" : fmt::format("{}", fmt::join(alone.reasons, ", "))));
+  }
+  return lines;
 }
 
 NumaTrial::Use NumaTrial::UseOf(const std::vector<Holdings::Zone>& chosen) const {

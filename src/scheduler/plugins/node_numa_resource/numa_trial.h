@@ -28,6 +28,13 @@ struct NumaScoring {
   std::vector<Weight> weights;
 };
 
+// What a reservation has for a pod. The row is without the pod that holds it.
+struct ReservedPart {
+  CpuBook::Row::Left left;
+  const Holdings* all = nullptr;  // what it reserves; null: what is left is of several
+  bool is_restricted = false;     // what it has any of comes from nowhere else
+};
+
 // What a pod would get on one node as it is or would be. Pure: filters ask whether, scorers how
 // good, and Reserve charges the same.
 class NumaTrial {
@@ -43,7 +50,7 @@ class NumaTrial {
   NumaTrial(const PodCpus& pod, const ResourceAmounts& requests, const CpuPlan& plan,
             const NodeRules& rules, const CpuBook::Row& row, const NumaScoring& numa_scoring,
             model::NumaAllocateStrategy strategy, const model::NumaExclusivity& exclusivity,
-            const ResourceNames& names);
+            const ResourceNames& names, const ReservedPart* reserved);
 
   // The same as Run().ok, mostly for less.
   bool Fits() const;
@@ -55,6 +62,12 @@ class NumaTrial {
     ResourceAmounts used;
   };
   Use UseOf(const std::vector<Holdings::Zone>& zones) const;
+
+  // The parts of Run, for where others have a say in which NUMA nodes it is.
+  model::ProviderHints Hints() const;
+  Result Allocate(const std::optional<model::NumaMask>& mask) const;
+  // For people: what there is on each NUMA node, and whether that would do.
+  std::vector<std::string> DescribeZones() const;
 
  private:
   struct Zone {
@@ -77,10 +90,11 @@ class NumaTrial {
   // Whether one NUMA node can give all.
   bool CanHostAlone(const Zone& zone) const;
   int64_t ScoreOf(model::NumaMask mask) const;
-  model::ProviderHints Hints() const;
+  bool IsOnlyFromReserved(ResourceId id) const;
   bool Distribute(model::NumaMask mask, Result& result) const;
   bool TakeCpus(Result& result) const;
-  Result Allocate(const std::optional<model::NumaMask>& mask) const;
+  // From each NUMA node its share, or from anywhere.
+  CpuSet Take(const Result& result, const CpuSet& preferred) const;
 
   const PodCpus& pod_;
   const ResourceAmounts& requests_;
@@ -91,7 +105,8 @@ class NumaTrial {
   const model::NumaAllocateStrategy strategy_;
   const model::NumaExclusivity& exclusivity_;
   const ResourceNames& names_;
-  CpuSet usable_;  // of the whole node
+  const ReservedPart* reserved_;  // null: only what is free to all
+  CpuSet usable_;                 // of the whole node
   std::vector<Zone> zones_;
   model::NumaMask all_;
 };
@@ -100,6 +115,9 @@ class NumaTrial {
 // several.
 model::NumaExclusivity ExclusivityOf(const model::CpuTopology& topology,
                                      const std::vector<const CpuSet*>& cpus_of_pods);
+
+// As people write it: "4", "500m", "10Gi".
+kube::Quantity QuantityOf(ResourceId id, std::string_view name, int64_t amount);
 
 // 0 to 100: how full something would be with the pod.
 int64_t ShareScore(const NumaScoring& scoring, const ResourceAmounts& total,

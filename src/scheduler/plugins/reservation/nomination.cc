@@ -41,26 +41,40 @@ kube::ResourceList ListOf(const ResourceAmounts& amounts, const ResourceNames& r
   return list;
 }
 
-bool IsOlder(const Offer& a, const Offer& b) {
-  return std::tie(a.terms.created, a.terms.name) < std::tie(b.terms.created, b.terms.name);
-}
-
 }  // namespace
 
-ReservationChoice::ReservationChoice(Ledger& ledger, Reasons& reasons, ReservationRules rules)
+ReservationChoice::ReservationChoice(Ledger& ledger, Reasons& reasons, ProfileTrials& trials,
+                                     ReservationRules rules)
     : fit_(ledger, reasons, std::move(rules.is_ignored)),
+      reasons_(reasons),
+      trials_(trials),
       resources_(ledger.resources()),
       skip_fits_node_(rules.skip_fits_node),
       no_match_(reasons.Intern(kNoReservationMatches)),
       no_room_(reasons.Intern("node(s) no reservation(s) to meet the requirements")) {}
 
+std::vector<std::string> ReservationChoice::Refusals(const Seeker& seeker, const RowView& view,
+                                                     const Offer* offer) {
+  const PodInfo* const reserve_pod = offer == nullptr ? nullptr : offer->reserve_pod;
+  const bool restricted = offer != nullptr && offer->is_restricted();
+  const auto verdict_of = [&](bool only_reserved) {
+    return trials_.Run({seeker.shape(), view, {reserve_pod, only_reserved}}).verdict;
+  };
+  if (offer != nullptr && !restricted && verdict_of(true).ok()) return {};
+  return verdict_of(restricted).reasons;
+}
+
 Shortage ReservationChoice::ShortageOf(const ReservationFit::OnRow& on_row, const Seeker& seeker,
-                                       const Seeker::Row& row, const Offer& offer) const {
+                                       const RowView& view, const Offer& offer, ReasonHold& texts) {
   Shortage shortage;
+  const Seeker::Row& row = *seeker.Find(view.row);
   if (!skip_fits_node_ || row.matched.size() != 1) shortage.of_node = on_row.NodeShortage(&offer);
   if (offer.is_restricted()) {
     const bool by_name = seeker.terms().wanted_name() == offer.terms.name;
     shortage.of_reservation = on_row.ReservationShortage(offer, by_name);
+  }
+  for (const std::string& reason : Refusals(seeker, view, &offer)) {
+    shortage.of_reservation.push_back(reasons_.Intern("Reservation(s) " + reason, texts));
   }
   return shortage;
 }
@@ -76,7 +90,7 @@ RowVerdict ReservationChoice::Check(const Seeker& seeker, const RowView& row, Re
   RowVerdict verdict{Code::kUnschedulable, {}};
   for (const Offer* offer : of_row->matched) {
     if (!seeker.has_affinity() && !offer->SharesNamesWith(seeker.shape().requests)) continue;
-    const Shortage shortage = ShortageOf(on_row, seeker, *of_row, *offer);
+    const Shortage shortage = ShortageOf(on_row, seeker, row, *offer, texts);
     if (shortage.none()) return {};
     for (const ReasonId reason : shortage.of_node) {
       if (std::ranges::find(of_node, reason) == of_node.end()) of_node.push_back(reason);
@@ -86,13 +100,42 @@ RowVerdict ReservationChoice::Check(const Seeker& seeker, const RowView& row, Re
   }
   if (!seeker.has_affinity()) {
     if (of_node.empty()) of_node = on_row.NodeShortage(nullptr);
-    if (of_node.empty()) return {};  // with what is free besides
     verdict.reasons.clear();
+    if (of_node.empty()) {
+      const std::vector<std::string> refusals = Refusals(seeker, row, nullptr);
+      if (refusals.empty()) return {};  // with what is free besides
+      for (const std::string& each : refusals) of_node.push_back(reasons_.Intern(each, texts));
+    }
   }
   fit_.SortByText(of_node);
   verdict.reasons.insert(verdict.reasons.begin(), of_node.begin(), of_node.end());
   if (verdict.reasons.empty()) verdict.reasons.push_back(no_room_);
   return verdict;
+}
+
+std::vector<const Offer*> ReservationChoice::Sorted(const Seeker& seeker,
+                                                    std::vector<const Offer*> offers) const {
+  if (offers.size() <= 1) return offers;
+  const int64_t smallest = SmallestOrder(offers);
+  const auto rank = [&](const Offer* offer) {
+    const bool first = smallest != 0 && offer->terms.order == smallest;
+    return std::tuple(first ? 0 : 1, first ? 0 : -FullnessOf(seeker, *offer), offer->terms.created,
+                      offer->terms.name);
+  };
+  std::ranges::sort(offers, {}, rank);
+  return offers;
+}
+
+std::vector<const Offer*> ReservationChoice::InOrder(const Seeker& seeker, NodeRow row) const {
+  const Seeker::Row* const of_row = seeker.Find(row);
+  if (of_row == nullptr) return {};
+  std::vector<const Offer*> offers = of_row->matched;
+  if (!seeker.has_affinity()) {
+    std::erase_if(offers, [&](const Offer* offer) {
+      return !offer->SharesNamesWith(seeker.shape().requests);
+    });
+  }
+  return Sorted(seeker, std::move(offers));
 }
 
 const Offer* ReservationChoice::Nominate(const Seeker& seeker, const RowView& row,
@@ -101,26 +144,15 @@ const Offer* ReservationChoice::Nominate(const Seeker& seeker, const RowView& ro
   if (of_row == nullptr || of_row->matched.empty()) return nullptr;
   if (of_row->matched.size() == 1 && seeker.has_affinity()) return of_row->matched.front();
   const ReservationFit::OnRow on_row(fit_, seeker.shape(), row, *of_row, texts);
+  // A pod that may do without uses what would do; without an order that is the fullest, for which
+  // all must be known.
   std::vector<const Offer*> left;
   for (const Offer* offer : of_row->matched) {
     if (!seeker.has_affinity() && !offer->SharesNamesWith(seeker.shape().requests)) continue;
-    if (ShortageOf(on_row, seeker, *of_row, *offer).none()) left.push_back(offer);
+    if (ShortageOf(on_row, seeker, row, *offer, texts).none()) left.push_back(offer);
   }
-  if (left.size() <= 1) return left.empty() ? nullptr : left.front();
-  if (const int64_t smallest = SmallestOrder(left); smallest != 0) {
-    std::erase_if(left, [&](const Offer* offer) { return offer->terms.order != smallest; });
-    return *std::ranges::min_element(
-        left, [](const Offer* a, const Offer* b) { return IsOlder(*a, *b); });
-  }
-  const Offer* best = nullptr;
-  int64_t best_score = -1;
-  for (const Offer* offer : left) {
-    const int64_t score = FullnessOf(seeker, *offer);
-    if (score < best_score || (score == best_score && !IsOlder(*offer, *best))) continue;
-    best = offer;
-    best_score = score;
-  }
-  return best;
+  left = Sorted(seeker, std::move(left));
+  return left.empty() ? nullptr : left.front();
 }
 
 int64_t ReservationChoice::FullnessOf(const Seeker& seeker, const Offer& offer) const {

@@ -1,7 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "scheduler/framework/hint_provider.h"
 #include "scheduler/plugins/reservation/fit.h"
 #include "scheduler/plugins/reservation/seeker.h"
 
@@ -17,11 +20,17 @@ struct ReservationRules {
 // The reservation that a pod would draw from on a node, and what that node is worth.
 class ReservationChoice {
  public:
-  ReservationChoice(Ledger& ledger, Reasons& reasons, ReservationRules rules);
+  // `trials`: those who give CPUs and devices have a say, too.
+  ReservationChoice(Ledger& ledger, Reasons& reasons, ProfileTrials& trials,
+                    ReservationRules rules);
 
   // Whether pods of the shape may have the row, in the words that users know: by one of its
   // reservations, or, if they need not use any, with what is free besides all of them.
   RowVerdict Check(const Seeker& seeker, const RowView& row, ReasonHold& texts);
+
+  // Those that are for pods of the shape on a row, as Nominate prefers them, whether they have the
+  // room or not.
+  std::vector<const Offer*> InOrder(const Seeker& seeker, NodeRow row) const;
 
   // Of those that would do: the one with the smallest order, otherwise the one that becomes
   // fullest; of equal ones the oldest, then by name. Null: none would do, or the pod ignores them.
@@ -36,10 +45,15 @@ class ReservationChoice {
 
  private:
   Shortage ShortageOf(const ReservationFit::OnRow& on_row, const Seeker& seeker,
-                      const Seeker::Row& row, const Offer& offer) const;
+                      const RowView& view, const Offer& offer, ReasonHold& texts);
+  // What stands against CPUs and devices, drawn from an offer (null: from none).
+  std::vector<std::string> Refusals(const Seeker& seeker, const RowView& view, const Offer* offer);
+  std::vector<const Offer*> Sorted(const Seeker& seeker, std::vector<const Offer*> offers) const;
   int64_t FullnessOf(const Seeker& seeker, const Offer& offer) const;
 
   ReservationFit fit_;
+  Reasons& reasons_;
+  ProfileTrials& trials_;
   const ResourceNames& resources_;
   const bool skip_fits_node_;
   const ReasonId no_match_;

@@ -75,12 +75,13 @@ ReservationPlugin::ReservationPlugin(const PluginContext& context, const Reserva
       selector_index_(args.reservation_selector_index.value_or(ReservationSelectorIndexArgs()),
                       *offers_, context.metrics),
       neighbours_(context.nodes(), *offers_, context.reasons),
-      choice_(context.ledger, context.reasons,
+      choice_(context.ledger, context.reasons, *context.trials,
               {.is_ignored = [this](std::string_view name) { return args_.Ignores(name); },
                .skip_fits_node = context.Enabled("SkipReservationFitsNode")}),
       binder_(context),
       consumption_(context),
       adoption_(context) {
+  context.trials->SetRooms(*this);
   if (args.enable_preemption) {
     preemption_.emplace(context, eviction_rules_,
                         CandidateCount{.percent = args.min_candidate_nodes_percentage,
@@ -358,6 +359,17 @@ void ReservationPlugin::Normalize(const PodQuery& query, ScoreRange range,
 }
 
 // ---- A pod and its node
+
+ReservedRooms::Found ReservationPlugin::RoomsFor(const PodShape& shape, NodeRow row) {
+  const Seeker* const seeker = SeekerOf(shape.id);
+  if (seeker == nullptr) return {};
+  if (seeker->ignores_all()) return {.sources = {{.is_everything = true}}};
+  Found found{.sources = {}, .must_use_one = seeker->has_affinity()};
+  for (const Offer* offer : choice_.InOrder(*seeker, row)) {
+    found.sources.push_back({offer->reserve_pod, offer->is_restricted()});
+  }
+  return found;
+}
 
 Verdict ReservationPlugin::Reserve(Attempt& attempt) {
   if (IsReservePod(*attempt.pod)) return ReserveForReservation(attempt);

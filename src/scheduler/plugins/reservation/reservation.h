@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scheduler/config/reservation_args.h"
+#include "scheduler/framework/hint_provider.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/plugin_context.h"
 #include "scheduler/plugins/reservation/adoption.h"
@@ -42,7 +43,8 @@ class ReservationPlugin final : public PreFilterPlugin,
                                 public PreBindPlugin,
                                 public BindPlugin,
                                 public RequeuePlugin,
-                                public ServicePlugin {
+                                public ServicePlugin,
+                                public ReservedRooms {
  public:
   static constexpr std::string_view kName = "Reservation";
 
@@ -85,6 +87,8 @@ class ReservationPlugin final : public PreFilterPlugin,
   void Unreserve(Attempt& attempt) override;
   void PreBind(Attempt& attempt, VerdictDone done) override;
   void Bind(Attempt& attempt, VerdictDone done) override;
+
+  Found RoomsFor(const PodShape& shape, NodeRow row) override;
 
   bool Wants(EventKind kind) const override {
     return kind == EventKind::kAssignedPodRemoved || kind == EventKind::kReservationChanged;

@@ -7,6 +7,7 @@
 #include "kube/codec.h"
 #include "model/reservation/reservation_state.h"
 #include "model/reservation/reservation_status.h"
+#include "scheduler/framework/stale_outputs.h"
 
 namespace koord::scheduler {
 namespace {
@@ -39,7 +40,9 @@ struct ReservationBinder::Binding {
 void ReservationBinder::Bind(Attempt& attempt, VerdictDone done) {
   auto binding = std::make_shared<Binding>(
       Binding{attempt, std::move(done), {"", ReservedBy(*attempt.pod).name}});
-  if (!attempt.annotations.empty()) return WriteMetadata(std::move(binding));
+  if (!attempt.annotations.empty() || !StaleOutputsOf(attempt).empty()) {
+    return WriteMetadata(std::move(binding));
+  }
   const api::Reservation* known = context_.objects.reservations.Find(binding->key);
   if (known == nullptr || known->metadata.uid != binding->uid()) return Read(binding);
   Write(binding, *known);
@@ -49,6 +52,7 @@ void ReservationBinder::Bind(Attempt& attempt, VerdictDone done) {
 void ReservationBinder::WriteMetadata(BindingPtr binding) {
   kube::json::object annotations;
   for (const auto& [key, value] : binding->attempt.annotations) annotations[key] = value;
+  for (const std::string_view key : StaleOutputsOf(binding->attempt)) annotations[key] = nullptr;
   const kube::Json patch = {
       {"metadata", {{"uid", binding->uid()}, {"annotations", std::move(annotations)}}}};
   const kube::ObjectKey key = binding->key;
