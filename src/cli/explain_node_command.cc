@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "cli/component_asker.h"
+#include "cli/drawing/cpu_drawing.h"
 #include "cli/explain.h"
 #include "kube/resources.h"
 #include "manager/noderesource/explain.h"
@@ -21,6 +23,7 @@ struct ExplainNodeOptions {
   std::string node;
   std::vector<std::string> resources;
   ComponentAddress manager = ManagerAddress();
+  ComponentAddress scheduler = SchedulerAddress();
   std::string output;
 };
 
@@ -75,9 +78,24 @@ Status Print(const std::vector<kube::Json>& answers, const ExplainNodeOptions& o
   return absl::OkStatus();
 }
 
+// Nodes whose processors nobody has reported, and schedulers that bind none, are no mistake of who
+// asks: there is nothing to draw then, and why is said beside the answer.
+void PrintDrawing(Connection& connection, const ExplainNodeOptions& options) {
+  const auto answer =
+      ComponentAsker(connection, options.scheduler)
+          .AskForJson(fmt::format("/apis/v1/plugins/NodeNUMAResource/nodes/{}", options.node));
+  if (!answer.ok()) {
+    std::fputs(fmt::format("no CPUs are drawn: {}\n", Message(answer.status())).c_str(), stderr);
+    return;
+  }
+  const auto drawn = DrawCpus(*answer, std::min<size_t>(TerminalWidth(), 100));
+  if (drawn.ok()) std::fputs((*drawn + "\n").c_str(), stdout);
+}
+
 int Run(const ExplainNodeOptions& options) {
   auto connection = Connection::Open(options.connection);
   if (!connection.ok()) return FailExplain(connection.status(), kCluster);
+  if (options.resources.empty() && options.output.empty()) PrintDrawing(**connection, options);
   ComponentAsker manager(**connection, options.manager);
   std::vector<kube::Json> answers;
   for (const std::string& resource : FullNames(options.resources)) {
@@ -96,16 +114,17 @@ int Run(const ExplainNodeOptions& options) {
 }  // namespace
 
 Command ExplainNodeCommand(CLI::App& explain) {
-  CLI::App* app =
-      explain.add_subcommand("node", "why a node lends as much to batch and mid pods as it does");
+  CLI::App* app = explain.add_subcommand(
+      "node", "whose a node's CPUs are, and why it lends as much as it does");
   app->alias("nodes")->alias("no");
   app->footer(
+      "Draws sockets, NUMA nodes and cores and who holds them, as the scheduler knows it.\n"
       "Prints the formula with the live numbers in it, and the line of the configuration behind\n"
       "each: the ConfigMap's cluster strategy, its entry for the node, the node's own annotation\n"
       "or label, or the default. If nothing is lent it says why and what to do.\n\n"
       "  koord explain node node-1 --resource kubernetes.io/batch-cpu\n"
       "  koord explain node node-1 --resource mid-memory -o json\n"
-      "  koord explain node node-1                       all four resources");
+      "  koord explain node node-1                       CPUs, and all four resources");
   auto options = std::make_shared<ExplainNodeOptions>();
   app->add_option("node", options->node, "its name")->required();
   app->add_option("--resource", options->resources,
@@ -113,6 +132,7 @@ Command ExplainNodeCommand(CLI::App& explain) {
       ->check(CLI::IsMember(KnownNames()).description(""));
   AddConnectionOptions(*app, options->connection);
   AddComponentOptions(*app, "manager", options->manager);
+  AddComponentOptions(*app, "scheduler", options->scheduler);
   AddOutputOption(*app, options->output);
   return {app, [options] { return Run(*options); }};
 }

@@ -16,7 +16,7 @@ constexpr char kDescription[] =
     "  koord test tests/scenarios     check scenarios, each in a fresh cluster\n"
     "  koord status                   what the running cluster is doing\n"
     "  koord explain pod NS/NAME      why a pod is pending, or why it is where it is\n"
-    "  koord explain node NODE        why a node lends as much as it does\n"
+    "  koord explain node NODE        whose its CPUs are, why it lends what it does\n"
     "  koord validate -f FILE         what is wrong with manifests and configuration files";
 
 std::vector<std::string> OptionNames(const CLI::App& command) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/duration.h"
 #include "base/strings.h"
@@ -158,6 +159,7 @@ class Explainer {
     const NearMisses misses(scheduler_, pipeline, pod_, shape_, held_);
     result_.nearest_misses = misses.Nearest(kNearestMisses);
     if (result_.feasible == 0) result_.changes = misses.SmallestChanges();
+    ExplainTrials(pipeline.profile());
   }
 
   struct Reason {
@@ -217,6 +219,51 @@ class Explainer {
                                &Explanation::Rejection::Reason::count);
       result_.rejections.push_back(std::move(rejection));
     }
+  }
+
+  // Of the nodes that matter to whoever asks: its own, the best, or those that nearly do.
+  std::vector<std::string> NodesOfInterest() const {
+    if (!result_.node.empty()) return {result_.node};
+    std::vector<std::string> names;
+    for (const Explanation::Score& each : result_.scores) names.push_back(each.node);
+    if (names.empty()) {
+      for (const Explanation::NearMiss& each : result_.nearest_misses) names.push_back(each.node);
+    }
+    if (names.size() > kSampleNodes) names.resize(kSampleNodes);
+    return names;
+  }
+
+  void ExplainTrials(const PluginLineup& profile) {
+    if (held_ != nullptr && held_->held != nullptr) {
+      result_.holds = ToString(*held_->held, scheduler_.ledger().resources());
+    }
+    for (const std::string& name : NodesOfInterest()) {
+      const auto row = nodes_.Find(name);
+      if (!row) continue;
+      const RowDelta own{.removed = {held_}};
+      const bool is_own = held_ != nullptr && held_->row == *row;
+      Explanation::Trial trial{name, {}};
+      for (const auto& plugin : profile.plugins) {
+        auto* const provider = dynamic_cast<HintProvider*>(plugin.get());
+        if (provider == nullptr) continue;
+        const RoomSource source = SourceOn(*row);
+        std::ranges::move(provider->Explain({*shape_, {*row, is_own ? &own : nullptr}, source}),
+                          std::back_inserter(trial.lines));
+      }
+      if (!trial.lines.empty()) result_.trials.push_back(std::move(trial));
+    }
+  }
+  // The reservation that it draws from.
+  RoomSource SourceOn(NodeRow row) const {
+    if (held_ == nullptr || held_->row != row || held_->held == nullptr) return {};
+    if (!held_->held->draws_from) return {};
+    for (const PodInfo* pod : nodes_.pods(row)) {
+      if (pod->held != nullptr && pod->held->reserves &&
+          pod->held->reserves->uid == held_->held->draws_from->uid) {
+        return {.reserve_pod = pod};
+      }
+    }
+    return {};
   }
 
   void Rank(Pipeline& pipeline) {

@@ -144,6 +144,18 @@ struct Explanation {
     }
   };
 
+  // What the pod would be given on a node beyond amounts, or is given there: CPUs, shares of NUMA
+  // nodes, devices; and why not from elsewhere on that machine.
+  struct Trial {
+    std::string node;
+    std::vector<std::string> lines;
+
+    static void Fields(auto& self, auto&& field) {
+      field("node", self.node);
+      field("lines", self.lines);
+    }
+  };
+
   struct Score {
     std::string node;
     int64_t total = 0;
@@ -177,6 +189,8 @@ struct Explanation {
   std::vector<Change> changes;            // the smallest; any one of them would do
   std::vector<Score> scores;              // of the best nodes, best first
   std::vector<Reservation> reservations;  // by name
+  std::string holds;                      // beyond amounts, on its node
+  std::vector<Trial> trials;              // on its node, on the best ones, or on the nearest misses
 
   static void Fields(auto& self, auto&& field) {
     field("namespace", self.ns);
@@ -198,6 +212,8 @@ struct Explanation {
     field("changes", self.changes);
     field("scores", self.scores);
     field("reservations", self.reservations);
+    field("holds", self.holds);
+    field("trials", self.trials);
   }
 };
 

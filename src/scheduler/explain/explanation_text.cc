@@ -126,6 +126,14 @@ std::string FormatDetails(const Explanation& all, size_t width) {
       AppendWrapped(out, fmt::format("{}{} {}", each.name, at, each.text), 2, width);
     }
   }
+  if (!all.holds.empty() || !all.trials.empty()) {
+    out += "\nCPUs, NUMA nodes and devices\n";
+    if (!all.holds.empty()) AppendWrapped(out, "holds " + all.holds, 2, width);
+    for (const Explanation::Trial& trial : all.trials) {
+      AppendWrapped(out, fmt::format("{}:", trial.node), 2, width);
+      for (const std::string& line : trial.lines) AppendWrapped(out, line, 4, width);
+    }
+  }
   if (!all.scores.empty()) AppendScores(out, all.scores, width);
   return out;
 }
