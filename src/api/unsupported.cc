@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view kGangs = "pods are placed one by one, not as a gang";
 constexpr std::string_view kQuotas = "pods are not charged to elastic quotas";
-constexpr std::string_view kCpus = "CPUs are not bound and NUMA nodes not aligned";
 constexpr std::string_view kDevices = "devices are not allocated, their amounts only counted";
 constexpr std::string_view kMigration = "pods are not migrated";
 
@@ -30,8 +29,6 @@ constexpr std::array kLabels{
 
 constexpr std::array kAnnotations{
     Key{kAnnotationGangName, kGangs},
-    Key{kAnnotationResourceSpec, kCpus},
-    Key{kAnnotationNumaTopologySpec, kCpus},
     Key{kAnnotationDeviceAllocateHint, kDevices},
     Key{kAnnotationDeviceJointAllocate, kDevices},
     Key{kAnnotationGpuPartitionSpec, kDevices},

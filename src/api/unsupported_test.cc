@@ -22,7 +22,7 @@ TEST(Unsupported, APlainPodAsksForNothingSpecial) {
 TEST(Unsupported, NamesEachKeyAndResourceOnce) {
   kube::Pod pod;
   pod.metadata.labels.Mutable()[std::string(kLabelQuotaName)] = "team-a";
-  pod.metadata.annotations[std::string(kAnnotationResourceSpec)] = "{}";
+  pod.metadata.annotations[std::string(kAnnotationGangName)] = "g";
   for (int i = 0; i < 2; ++i) {
     auto& resources = pod.spec.containers.Mutable().emplace_back().resources;
     resources.requests["koordinator.sh/gpu-core"] = kube::Quantity(50);
@@ -30,7 +30,7 @@ TEST(Unsupported, NamesEachKeyAndResourceOnce) {
   }
   EXPECT_THAT(UnsupportedRequestsOf(pod),
               ElementsAre(HasSubstr("label quota.scheduling.koordinator.sh/name has no effect"),
-                          HasSubstr("annotation scheduling.koordinator.sh/resource-spec"),
+                          HasSubstr("annotation gang.scheduling.koordinator.sh/name"),
                           HasSubstr("resource koordinator.sh/gpu-core")));
 }
 

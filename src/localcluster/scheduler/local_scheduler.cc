@@ -33,16 +33,19 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
       nodeMetricExpirationSeconds: 300
       usageThresholds: {{cpu: 65, memory: 95}}
   plugins:
-    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}]}}
-    filter: {{enabled: [{{name: LoadAwareScheduling}}, {{name: Reservation}}]}}
+    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}, {{name: NodeNUMAResource}}]}}
+    filter: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: Reservation}}]}}
     postFilter:
       disabled: [{{name: "*"}}]
       enabled: [{{name: Reservation}}, {{name: DefaultPreemption}}]
     preScore: {{enabled: [{{name: Reservation}}]}}
     score:
-      enabled: [{{name: LoadAwareScheduling, weight: 1}}, {{name: Reservation, weight: 5000}}]
-    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: Reservation}}]}}
-    preBind: {{enabled: [{{name: Reservation}}, {{name: DefaultPreBind}}]}}
+      enabled:
+      - {{name: LoadAwareScheduling, weight: 1}}
+      - {{name: NodeNUMAResource, weight: 1}}
+      - {{name: Reservation, weight: 5000}}
+    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: Reservation}}]}}
+    preBind: {{enabled: [{{name: NodeNUMAResource}}, {{name: Reservation}}, {{name: DefaultPreBind}}]}}
     bind:
       disabled: [{{name: "*"}}]
       enabled: [{{name: Reservation}}, {{name: DefaultBinder}}]

@@ -75,12 +75,12 @@ class NotSupportedTest : public testing::Test {
 TEST_F(NotSupportedTest, SaidOnceInOneSentenceForAll) {
   EXPECT_THAT(
       WarningsAbout("{metadata: {name: p, labels: {quota.scheduling.koordinator.sh/name: t}, "
-                    "annotations: {scheduling.koordinator.sh/resource-spec: '{}'}}, "
+                    "annotations: {gang.scheduling.koordinator.sh/name: g}}, "
                     "spec: {schedulerName: s}}"),
       ElementsAre(
           AllOf(HasSubstr("label quota.scheduling.koordinator.sh/name has no effect in this "
                           "version"),
-                HasSubstr("; annotation scheduling.koordinator.sh/resource-spec has no "
+                HasSubstr("; annotation gang.scheduling.koordinator.sh/name has no "
                           "effect"))));
 }
 
