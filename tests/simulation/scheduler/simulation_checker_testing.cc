@@ -10,6 +10,8 @@
 #include "kube/codec.h"
 #include "kube/objects/pod_resources.h"
 #include "kube/resources.h"
+#include "simulation/scheduler/simulation_plan_testing.h"
+#include "simulation/scheduler/simulation_topology_testing.h"
 
 namespace koord::localcluster::simulation {
 namespace {
@@ -125,7 +127,21 @@ void Checker::OnBindingSent(const std::string& uid, const std::string& node) {
 
 void Checker::CheckBinding(const kube::Pod& pod) {
   CheckDecided(pod.metadata.name, pod.metadata.uid, pod.spec.node_name);
+  CheckHoldings(pod);
   CheckDraw(pod);
+}
+
+void Checker::CheckHoldings(const kube::Pod& pod) {
+  std::vector<const kube::Pod*> others;
+  for (const auto& [name, state] : pods_) {
+    if (state.ended || state.pod.spec.node_name != pod.spec.node_name) continue;
+    if (state.pod.metadata.uid != pod.metadata.uid) others.push_back(&state.pod);
+  }
+  const bool is_large = pod.spec.node_name.starts_with("big");
+  for (std::string& wrong :
+       WrongHoldings(pod, others, is_large ? kCpusOfLargeMachine : kCpusOfMachine)) {
+    Complain(std::move(wrong));
+  }
 }
 
 void Checker::CheckDecided(const std::string& name, const std::string& uid,

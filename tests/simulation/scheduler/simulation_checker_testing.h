@@ -25,6 +25,8 @@ namespace koord::localcluster::simulation {
 //    a machine may shrink while a binding is on its way. Whoever is on his way holds his room, and
 //    a binding that the API server was too busy for is sent again as it was, so that it is the
 //    moment of the decision that counts, not that of the last try;
+//  - a pod is bound with CPUs that another one has, with more or fewer than it asks for, or with
+//    more of a NUMA node than there is;
 //  - a pod is deleted by a scheduler although nobody more important was pending;
 //  - a reservation that has a node gets another; what it holds of it goes to somebody for whom it
 //  is
@@ -88,6 +90,8 @@ class Checker {
   void Trace(std::string_view resource, const apiserver::Change& change);
 
   void CheckBinding(const kube::Pod& pod);
+  // I3: nobody has CPUs or a share of a NUMA node that somebody else has.
+  void CheckHoldings(const kube::Pod& pod);
   // Of a pod, or of a reservation.
   void CheckDecided(const std::string& name, const std::string& uid, const std::string& node);
   void CheckRoom(const std::string& name, const std::string& node,

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "simulation/scheduler/simulation_topology_testing.h"
 
 namespace koord::localcluster::simulation {
 namespace {
@@ -144,13 +145,35 @@ class Planner {
     }
     nodes_.insert(name);
     Add("POST", "/api/v1/nodes",
-        NodeObject(name, Any(kZones), random_.Chance(0.5) ? "ssd" : "hdd", Between(2, 8)));
+        NodeObject(name, Any(kZones), random_.Chance(0.5) ? "ssd" : "hdd",
+                   Between(2, kCpusOfMachine)));
+    // Otherwise its koordlet is late.
+    if (random_.Chance(0.7)) Add("POST", kTopologiesPath, TopologyOf(name, kCpusOfMachine));
+  }
+
+  // The koordlet of a node says what that is made of, or what its kubelet has given to pods; what
+  // it has said may be deleted, and comes back.
+  void ChangeTopology(const std::string& node) {
+    const std::string path = fmt::format("{}/{}", kTopologiesPath, node);
+    switch (random_.Below(4)) {
+      case 0:
+        return Add("DELETE", path);
+      case 1:
+        return Add("PATCH", path,
+                   KubeletPins(random_.Chance(0.6) ? std::to_string(random_.Below(8)) : ""));
+      default:
+        return Add("POST", kTopologiesPath, TopologyOf(node, kCpusOfMachine));
+    }
   }
 
   void ChangeNode() {
     const std::string name = Any(nodes_);
     const std::string path = "/api/v1/nodes/" + name;
-    switch (random_.Below(8)) {
+    switch (random_.Below(11)) {
+      case 8:
+      case 9:
+      case 10:
+        return ChangeTopology(name);
       case 0:
         if (nodes_.size() < 3) return;
         nodes_.erase(name);
@@ -197,10 +220,10 @@ class Planner {
 
   void CreatePod() {
     static const std::vector<Family> kFamilies = {
-        {"plain"},     {"plain"},        {"plain"},   {"ssd"},     {"hdd"},
-        {"lonely", 5}, {"group"},        {"zonal"},   {"even"},    {"high"},
-        {"high"},      {"middle"},       {"gated"},   {"guarded"}, {"port", 5},
-        {"calm"},      {kImpossible, 2}, {"patient"}, {"tolerant"}};
+        {"plain"},    {"plain"},   {"plain"},   {"ssd"},    {"hdd"},          {"lonely", 5},
+        {"group"},    {"zonal"},   {"even"},    {"high"},   {"high"},         {"middle"},
+        {"gated"},    {"guarded"}, {"port", 5}, {"calm"},   {kImpossible, 2}, {"patient"},
+        {"tolerant"}, {kPinned},   {kPinned},   {kOnCores}, {kAligned}};
     const Family& family = Any(kFamilies);
     if (++made_[family.name] > family.limit) return;
     const std::string& app = family.name;
@@ -234,6 +257,7 @@ class Planner {
                      "scheduling.koordinator.sh/load-estimated-scaling-factors"}) =
           R"({"cpu":100})";
     }
+    MakeBound(pod, app, Between(1, 3));
     if (app == "tolerant") {
       kube::At(spec, {"tolerations"}) = array{{{"key", "dedicated"}, {"operator", "Exists"}}};
     }
@@ -383,7 +407,10 @@ class Planner {
       for (const char* disk : {"ssd", "hdd"}) {
         for (int i = 0; i < 2; ++i) {
           Add("POST", "/api/v1/nodes",
-              NodeObject(fmt::format("big-{}-{}-{}", zone, disk, i), zone, disk, 200));
+              NodeObject(fmt::format("big-{}-{}-{}", zone, disk, i), zone, disk,
+                         kCpusOfLargeMachine));
+          Add("POST", kTopologiesPath,
+              TopologyOf(fmt::format("big-{}-{}-{}", zone, disk, i), kCpusOfLargeMachine));
         }
       }
     }

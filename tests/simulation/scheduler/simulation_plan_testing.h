@@ -64,6 +64,10 @@ inline constexpr char kImpossible[] = "impossible";
 // Reservations are for pods of one of these applications, told by the label app.
 inline constexpr char kReservers[] = "reserver";
 
+// Of the machines that come and go; those that come to the rescue have more.
+inline constexpr int64_t kCpusOfMachine = 8;
+inline constexpr int64_t kCpusOfLargeMachine = 200;
+
 inline constexpr char kPodsPath[] = "/api/v1/namespaces/default/pods";
 inline constexpr char kReservationsPath[] = "/apis/scheduling.koordinator.sh/v1alpha1/reservations";
 

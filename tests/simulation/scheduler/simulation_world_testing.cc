@@ -121,6 +121,11 @@ void InstallReservations(apiserver::TestServer& server) {
   Install(server, kDefinition);
 }
 
+void InstallNodeTopologies(apiserver::TestServer& server) {
+  static const kube::Json kDefinition = DefinitionOf("noderesourcetopologies");
+  Install(server, kDefinition);
+}
+
 // ---- One scheduler
 
 Instance::Instance(apiserver::TestServer& server, Checker& checker, size_t index, uint64_t seed)
@@ -226,6 +231,7 @@ World::World(uint64_t seed, Conditions conditions)
       checker_(server_.loop.clock(), *server_.store) {
   InstallNodeMetrics(server_);
   InstallReservations(server_);
+  InstallNodeTopologies(server_);
   for (const Request& request : plan_.setup) {
     const auto answer = Send(request);
     EXPECT_EQ(answer.code, 201) << request.target << ": " << answer.body;

@@ -24,6 +24,7 @@ namespace koord::localcluster::simulation {
 // seen all of them.
 void InstallNodeMetrics(apiserver::TestServer& server);
 void InstallReservations(apiserver::TestServer& server);
+void InstallNodeTopologies(apiserver::TestServer& server);
 
 // What of the plan goes wrong in a run.
 struct Conditions {
