@@ -72,7 +72,7 @@ class CoreDriver final : private SchedulerHandle {
   Reasons reasons_;
   Ledger ledger_;
   ClusterObjects objects_;
-  Books books_{ledger_, objects_.node_topologies};
+  Books books_{ledger_, objects_.node_topologies, objects_.devices};
   Nominations nominations_;
   NodeOrder order_;
   PluginLineup lineup_;

@@ -1,5 +1,6 @@
 #pragma once
 #include "scheduler/books/cpu_book.h"
+#include "scheduler/books/device_book.h"
 #include "scheduler/books/reservation_book.h"
 
 namespace koord::scheduler {
@@ -8,11 +9,13 @@ namespace koord::scheduler {
 // facts and no policy, and derives them from the ledger's calls alone. Books hear of a pod before
 // plugins do.
 struct Books {
-  Books(Ledger& ledger, ObjectCache<api::NodeResourceTopology>& node_topologies)
-      : reservations(ledger), cpus(ledger, node_topologies) {}
+  Books(Ledger& ledger, ObjectCache<api::NodeResourceTopology>& node_topologies,
+        ObjectCache<api::Device>& device_objects)
+      : reservations(ledger), cpus(ledger, node_topologies), devices(ledger, device_objects) {}
 
   ReservationBook reservations;
   CpuBook cpus;
+  DeviceBook devices;
 };
 
 }  // namespace koord::scheduler

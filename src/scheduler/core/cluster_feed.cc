@@ -1,5 +1,7 @@
 #include "scheduler/core/cluster_feed.h"
 
+#include <fmt/format.h>
+
 #include "api/resources.h"
 #include "kube/resources.h"
 
@@ -35,6 +37,8 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchNodeMetrics(objects.node_metrics);
   WatchReservations();
   WatchNodeTopologies(objects.node_topologies);
+  WatchDevices(objects.devices);
+  WatchConfigMaps(objects);
 }
 
 void ClusterFeed::Start() {
@@ -94,6 +98,28 @@ void ClusterFeed::WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& ca
         Keep(cache, before, after);
         scheduler_.OnEvent({.kind = EventKind::kNodeTopologyChanged});
       }));
+}
+
+void ClusterFeed::WatchDevices(ObjectCache<api::Device>& cache) {
+  if (!cache.needed()) return;
+  using Ptr = std::shared_ptr<const api::Device>;
+  optional_.Watch<api::Device>(api::kDevices,
+                               scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
+                                 Keep(cache, before, after);
+                                 scheduler_.OnEvent({.kind = EventKind::kDeviceChanged});
+                               }));
+}
+
+void ClusterFeed::WatchConfigMaps(ClusterObjects& objects) {
+  using Ptr = std::shared_ptr<const kube::ConfigMap>;
+  for (const kube::ObjectKey& key : objects.needed_config_maps) {
+    optional_.Watch<kube::ConfigMap>(
+        kube::kConfigMaps, scope_.Wrap([this, &objects](const Ptr& before, const Ptr& after) {
+          Keep(objects.config_maps, before, after);
+          scheduler_.OnEvent({.kind = EventKind::kDeviceChanged});
+        }),
+        {.ns = key.ns, .field_selector = fmt::format("metadata.name={}", key.name)});
+  }
 }
 
 template <class T>

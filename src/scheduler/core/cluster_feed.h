@@ -46,6 +46,8 @@ class ClusterFeed {
   void WatchNodeMetrics(ObjectCache<api::NodeMetric>& cache);
   void WatchReservations();
   void WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& cache);
+  void WatchDevices(ObjectCache<api::Device>& cache);
+  void WatchConfigMaps(ClusterObjects& objects);
   void WatchNodes();
   void WatchPods();
   void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);

@@ -43,7 +43,8 @@ void OptionalKinds::Stop() {
 }
 
 void OptionalKinds::Look(Kind& kind) {
-  client_.List(kind.resource, "", {.limit = 1, .resource_version = "0"},
+  client_.List(kind.resource, kind.which.ns,
+               {.field_selector = kind.which.field_selector, .limit = 1, .resource_version = "0"},
                scope_.Wrap([this, &kind](const StatusOr<kube::Json>& answer) {
                  if (running_) OnSeen(kind, answer.status());
                }));

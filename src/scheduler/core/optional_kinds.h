@@ -23,16 +23,17 @@ class OptionalKinds {
   OptionalKinds(kube::Client& client, kube::InformerSet::Options informers)
       : client_(client), informers_(client, informers) {}
 
-  // Before Start.
+  // Before Start. `which`: the objects, if not all.
   template <class T>
   void Watch(const kube::Resource& resource,
              std::function<void(const std::shared_ptr<const T>& before,
                                 const std::shared_ptr<const T>& after)>
-                 handler) {
-    kinds_.push_back(std::make_unique<Kind>(client_.loop(), resource,
-                                            [this, resource, handler = std::move(handler)] {
-                                              informers_.Use<T>(resource).AddHandler(handler);
-                                            }));
+                 handler,
+             const kube::InformerOptions& which = {}) {
+    kinds_.push_back(std::make_unique<Kind>(
+        client_.loop(), resource, which, [this, resource, which, handler = std::move(handler)] {
+          informers_.Use<T>(resource, which).AddHandler(handler);
+        }));
   }
 
   void Start();
@@ -45,10 +46,15 @@ class OptionalKinds {
 
  private:
   struct Kind {
-    Kind(EventLoop& loop, kube::Resource resource, std::function<void()> use)
-        : resource(std::move(resource)), use(std::move(use)), timer(loop) {}
+    Kind(EventLoop& loop, kube::Resource resource, kube::InformerOptions which,
+         std::function<void()> use)
+        : resource(std::move(resource)),
+          which(std::move(which)),
+          use(std::move(use)),
+          timer(loop) {}
 
     const kube::Resource resource;
+    const kube::InformerOptions which;
     const std::function<void()> use;
     enum class State : uint8_t { kUnknown, kAbsent, kThere } state = State::kUnknown;
     std::string absence;  // why it counts as empty

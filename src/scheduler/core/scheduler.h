@@ -120,7 +120,7 @@ class Scheduler {
   Reasons reasons_;
   Ledger ledger_;
   ClusterObjects objects_;
-  Books books_{ledger_, objects_.node_topologies};
+  Books books_{ledger_, objects_.node_topologies, objects_.devices};
   PendingPods pending_;
   LeaderParts leader_parts_;
   Nominations nominations_;

@@ -209,7 +209,7 @@ class CycleBed : public AttemptObserver {
   PodPatcher patcher{loop, writers, 1};
   Ledger ledger;
   ClusterObjects objects;
-  Books books{ledger, objects.node_topologies};
+  Books books{ledger, objects.node_topologies, objects.devices};
   Reasons reasons;
   Random random{1};
   NodeOrder order{ledger};

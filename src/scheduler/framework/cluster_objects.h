@@ -1,7 +1,11 @@
 #pragma once
+#include <set>
+
+#include "api/device.h"
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
 #include "api/reservation.h"
+#include "kube/objects/config.h"
 #include "kube/objects/namespace.h"
 #include "kube/objects/policy.h"
 #include "kube/objects/service.h"
@@ -30,6 +34,10 @@ struct ClusterObjects {
   ObjectCache<api::NodeMetric> node_metrics;
   ObjectCache<api::Reservation> reservations;
   ObjectCache<api::NodeResourceTopology> node_topologies;
+  ObjectCache<api::Device> devices;
+  // Only these, which whoever needs one names when it is made.
+  std::set<kube::ObjectKey> needed_config_maps;
+  ObjectCache<kube::ConfigMap> config_maps;
 };
 
 }  // namespace koord::scheduler

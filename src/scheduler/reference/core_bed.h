@@ -28,7 +28,7 @@ class CoreBed final : private SchedulerHandle {
   VirtualLoop loop;
   Ledger ledger;
   ClusterObjects objects;
-  Books books{ledger, objects.node_topologies};
+  Books books{ledger, objects.node_topologies, objects.devices};
   Reasons reasons;
   Profile profile;
   ProfilePlugins plugins;

@@ -33,7 +33,7 @@ class PluginBed {
   VirtualLoop loop;
   Ledger ledger;
   ClusterObjects objects;
-  Books books{ledger, objects.node_topologies};
+  Books books{ledger, objects.node_topologies, objects.devices};
   Reasons reasons;
   Random random{1};
   PluginContext context{.ledger = ledger,
