@@ -20,7 +20,20 @@ StatusOr<std::optional<DeviceAllocations>> DeviceAllocationsOf(const Annotations
 }
 
 std::string EncodeDeviceAllocations(const DeviceAllocations& allocations) {
-  return EncodeAnnotation(allocations);
+  kube::Json json = kube::Encode(allocations);
+  // Unlike in Device objects, the first virtual function has no number here.
+  for (auto& [type, devices] : json.as_object()) {
+    for (kube::Json& device : devices.as_array()) {
+      kube::Json* const functions = kube::Find(device, {"extension", "vfs"});
+      if (functions == nullptr) continue;
+      for (kube::Json& function : functions->as_array()) {
+        if (kube::Find(function, {"minor"})->to_number<int64_t>() == 0) {
+          function.as_object().erase("minor");
+        }
+      }
+    }
+  }
+  return WriteAnnotationJson(json);
 }
 
 StatusOr<std::optional<DeviceAllocateHint>> DeviceAllocateHintOf(const Annotations& annotations) {

@@ -364,8 +364,9 @@ DeviceResult Allocation::Run() {
   const bool jointly = wanted > 1 && !joint.empty();
   if (jointly && !TakeJointly()) {
     const DeviceResult first = result_;
-    const bool may_be_elsewhere = task_.requests.same_pcie && joint.size() > 1 &&
-                                  !(first.refusal == DeviceRefusal::kNoTemplate);
+    // Where not even the leading ones were found there is nothing to look for.
+    const bool may_be_elsewhere =
+        task_.requests.same_pcie && joint.size() > 1 && !first.grants.empty();
     if (!may_be_elsewhere || !TakeJointlyElsewhere()) {
       result_ = first;
       result_.grants.clear();

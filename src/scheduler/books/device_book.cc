@@ -5,6 +5,8 @@
 #include <string>
 #include <tuple>
 
+#include "model/device/resource_type.h"
+
 namespace koord::scheduler {
 namespace {
 
@@ -13,11 +15,6 @@ using model::DeviceResource;
 using model::DeviceType;
 using model::NodeDevices;
 using enum model::DeviceResource;
-
-DeviceType TypeOf(DeviceResource resource) {
-  if (resource == kRdma) return DeviceType::kRdma;
-  return resource == kFpga ? DeviceType::kFpga : DeviceType::kGpu;
-}
 
 void BookFunctions(NodeDevices& devices, DeviceType type, const Holdings::Device& held, int sign) {
   for (const api::VirtualFunction& vf : held.vfs) {

@@ -113,4 +113,20 @@ void NodeResourcesFitPlusArgs::Check(const ConfigField& at) const {
   }
 }
 
+void CheckAllocatedStrategy(const std::optional<ScoringStrategy>& strategy, std::string_view what,
+                            const kube::ConfigField& at) {
+  if (!strategy) return;
+  if (strategy->type != kLeastAllocated && strategy->type != kMostAllocated) {
+    at.Member("type").Error("{} {} is not supported", what, strategy->type);
+  }
+  for (size_t i = 0; i < strategy->resources.size(); ++i) {
+    const ResourceWeight& resource = strategy->resources[i];
+    if (0 < resource.weight && resource.weight <= 100) continue;
+    at.Member("resources")
+        .Item(i)
+        .Member("weight")
+        .Error("resource weight of {} not in valid range (0, 100]", resource.name);
+  }
+}
+
 }  // namespace koord::scheduler

@@ -62,6 +62,10 @@ struct ScoringStrategy {
   bool operator==(const ScoringStrategy&) const = default;
 };
 
+// Of plugins that rate what they allocate: LeastAllocated or MostAllocated, weights from 1 to 100.
+void CheckAllocatedStrategy(const std::optional<ScoringStrategy>& strategy, std::string_view what,
+                            const kube::ConfigField& at);
+
 struct NodeResourcesFitArgs {
   static constexpr std::string_view kPlugin = "NodeResourcesFit";
 

@@ -7,6 +7,7 @@
 #include "kube/config_document.h"
 #include "scheduler/config/affinity_args.h"
 #include "scheduler/config/candidate_args.h"
+#include "scheduler/config/device_share_args.h"
 #include "scheduler/config/load_aware_args.h"
 #include "scheduler/config/node_numa_args.h"
 #include "scheduler/config/node_resources_args.h"
@@ -22,6 +23,7 @@ namespace koord::scheduler {
 // than an initial value, Check where not every value is allowed, and a word in this list.
 using PluginArgs = std::variant<kube::Json,                           //
                                 DefaultPreemptionArgs,                //
+                                DeviceShareArgs,                      //
                                 DynamicResourcesArgs,                 //
                                 InterPodAffinityArgs,                 //
                                 LoadAwareSchedulingArgs,              //

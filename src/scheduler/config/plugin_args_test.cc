@@ -75,6 +75,27 @@ TEST(PluginArgsTest, NodeNumaResource) {
             "(0, 100]");
 }
 
+TEST(PluginArgsTest, DeviceShare) {
+  const auto defaults = Read<DeviceShareArgs>("{}");
+  EXPECT_EQ(defaults.scoring_strategy->type, "LeastAllocated");
+  EXPECT_EQ(defaults.scoring_strategy->resources.size(), 4u);
+  EXPECT_EQ(defaults.gpu_shared_resource_templates_config->config_map_name,
+            "gpu-shared-resource-templates");
+  // What is there is used as it stands.
+  EXPECT_EQ(Read<DeviceShareArgs>("{gpuSharedResourceTemplatesConfig: {configMapName: x}}")
+                .gpu_shared_resource_templates_config->config_map_namespace,
+            "");
+  EXPECT_EQ(Read<DeviceShareArgs>("{allocator: default, gpuShareUnsupportedModels: "
+                                  "[{vendor: a, model: b}]}")
+                .gpu_share_unsupported_models,
+            std::vector<GpuKind>({{"a", "b"}}));
+  EXPECT_EQ(ErrorsOf("DeviceShare",
+                     "{scoringStrategy: {type: Balanced, resources: [{name: x, weight: 101}]}}"),
+            "scoringStrategy.type: scoring strategy Balanced is not supported\n"
+            "scoringStrategy.resources[0].weight: resource weight of x not in valid range "
+            "(0, 100]");
+}
+
 TEST(PluginArgsTest, RepeatedConfig) {
   const auto loaded = LoadConfiguration(
       fmt::format("apiVersion: {}\nkind: {}\nprofiles:\n- pluginConfig:\n  - name: NodeAffinity\n"

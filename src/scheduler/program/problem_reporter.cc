@@ -6,7 +6,8 @@
 namespace koord::scheduler {
 
 void ProblemReporter::Report(std::string_view kind, const kube::ObjectMeta& object,
-                             const std::vector<std::string>& problems) {
+                             const std::vector<std::string>& problems,
+                             std::string_view api_version) {
   const ProblemKey problem{.object = object.uid, .kind = kind};
   if (problems.empty()) {
     known_.Resolve(problem);
@@ -22,7 +23,7 @@ void ProblemReporter::Report(std::string_view kind, const kube::ObjectMeta& obje
                                       .ns = object.ns,
                                       .name = object.name,
                                       .uid = object.uid,
-                                      .api_version = "v1",
+                                      .api_version = std::string(api_version),
                                       .resource_version = object.resource_version},
                            .text = text};
   }

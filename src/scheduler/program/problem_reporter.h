@@ -25,7 +25,7 @@ class ProblemReporter {
 
   // No problems: whatever there was is mended.
   void Report(std::string_view kind, const kube::ObjectMeta& object,
-              const std::vector<std::string>& problems);
+              const std::vector<std::string>& problems, std::string_view api_version = "v1");
   // Says what is still unsaid.
   void Retry();
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "api/resources.h"
+#include "model/device/device_inventory.h"
 #include "scheduler/config/scheduler_gates.h"
 #include "scheduler/extender/extender_settings.h"
 #include "scheduler/registry/plugin_registry.h"
@@ -89,6 +91,11 @@ StatusOr<std::unique_ptr<Extenders>> SchedulerApp::MakeExtenders() const {
 }
 
 void SchedulerApp::MakeFeed() {
+  scheduler_->objects().devices.AddWatcher([this](const auto& before, const auto& after) {
+    problems_.Report(api::kDevices.kind, (after ? after : before)->metadata,
+                     after ? model::InventoryOf(*after).problems : std::vector<std::string>(),
+                     api::kDevices.api_version());
+  });
   feed_ = std::make_unique<ClusterFeed>(
       client_, *scheduler_,
       ClusterFeed::Transforms{

@@ -10,6 +10,7 @@
 #include "scheduler/plugins/default_binder/default_binder.h"
 #include "scheduler/plugins/default_pre_bind/default_pre_bind.h"
 #include "scheduler/plugins/default_preemption/default_preemption.h"
+#include "scheduler/plugins/device_share/device_share.h"
 #include "scheduler/plugins/dynamic_resources/dynamic_resources.h"
 #include "scheduler/plugins/image_locality/image_locality.h"
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
@@ -93,6 +94,7 @@ const std::vector<Entry>& Entries() {
       Plain<DefaultBinder>(),
       Plain<DefaultPreBind>(),
       WithArgs<DefaultPreemption, DefaultPreemptionArgs>(),
+      WithArgs<DeviceShare, DeviceShareArgs>(),
       WithArgs<DynamicResources, DynamicResourcesArgs>(),
       Plain<ImageLocality>(),
       WithArgs<InterPodAffinity, InterPodAffinityArgs>(),
