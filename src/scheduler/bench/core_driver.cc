@@ -33,7 +33,9 @@ StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configur
                               loaded.configuration.percentage_of_nodes_to_score, context));
   for (ReservePlugin* plugin : driver->lineup_.reserve) {
     const std::string_view name = plugin->name();
-    if (name == "Reservation" || name == "NodeNUMAResource") driver->giving_.push_back(plugin);
+    if (name == "Reservation" || name == "NodeNUMAResource" || name == "DeviceShare") {
+      driver->giving_.push_back(plugin);
+    }
   }
   driver->pipeline_ =
       std::make_unique<Pipeline>(driver->lineup_, driver->ledger_, driver->nominations_.rows(),

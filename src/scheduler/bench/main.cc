@@ -50,7 +50,12 @@ profiles:
 )";
 
 constexpr std::string_view kBeforePlugins = "    preFilter:";
-constexpr std::string_view kNumaPlugin = "    multiPoint: {enabled: [{name: NodeNUMAResource}]}\n";
+
+// Enables a plugin wherever it has a part.
+void Enable(std::string_view plugin, std::string& configuration) {
+  configuration.insert(configuration.find(kBeforePlugins),
+                       fmt::format("    multiPoint: {{enabled: [{{name: {}}}]}}\n", plugin));
+}
 
 struct Options {
   size_t nodes = 5000;
@@ -105,7 +110,8 @@ double At(const std::vector<double>& sorted, double share) {
 // A cluster as the workload wants it, before anything is measured.
 StatusOr<std::unique_ptr<CoreDriver>> Prepare(const Workload& workload, const Options& options) {
   std::string configuration(kConfiguration);
-  if (workload.numa) configuration.insert(configuration.find(kBeforePlugins), kNumaPlugin);
+  if (workload.numa) Enable("NodeNUMAResource", configuration);
+  if (workload.devices) Enable("DeviceShare", configuration);
   ASSIGN_OR_RETURN(auto driver, CoreDriver::Make(configuration, options.seed));
   std::vector<kube::Node> nodes;
   for (size_t i = 0; i < options.nodes; ++i) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "api/device.h"
+#include "api/extended_resources.h"
 #include "api/keys.h"
 #include "api/node_annotations.h"
 #include "base/virtual_loop.h"
@@ -364,6 +366,89 @@ kube::Pod AlignedPod(std::string_view prefix, size_t i) {
   return PodWith(prefix, i, 4000, 8 << 10);
 }
 
+constexpr int32_t kCardsOfLargeNode = 8;
+constexpr int64_t kMemoryOfCard = int64_t{80} << 10;  // MiB
+
+// The large node with 8 GPUs and 4 RDMA devices: two cards and one of the others on each PCIe
+// switch, two switches on each NUMA node.
+kube::Node DeviceNode(size_t i) {
+  kube::Node node = LargeNode(i);
+  auto& allocatable = node.status.allocatable.Mutable();
+  const kube::Quantity percent(kCardsOfLargeNode * 100);
+  for (const std::string_view name :
+       {api::kGpu, api::kGpuCore, api::kGpuMemoryRatio, api::kGpuShared}) {
+    allocatable.emplace(name, percent);
+  }
+  allocatable.emplace(api::kGpuMemory, Memory(kCardsOfLargeNode * kMemoryOfCard));
+  allocatable.emplace(api::kRdma, kube::Quantity(400));
+  return node;
+}
+
+api::DeviceInfo DeviceAt(std::string_view type, int32_t minor, int32_t pcie) {
+  api::DeviceInfo device;
+  device.type = type;
+  device.minor = minor;
+  device.id = fmt::format("{}-{}", type, minor);
+  device.health = true;
+  api::DeviceTopology& place = device.topology.emplace();
+  place.node_id = place.socket_id = pcie / 2;
+  place.pcie_id = std::to_string(pcie);
+  return device;
+}
+
+void ReportDevices(ClusterObjects& objects, const std::vector<kube::Node>& nodes) {
+  api::Device devices;
+  for (int32_t minor = 0; minor < kCardsOfLargeNode; ++minor) {
+    api::DeviceInfo card = DeviceAt(api::kDeviceGpu, minor, minor / 2);
+    card.resources = {{std::string(api::kGpuCore), kube::Quantity(100)},
+                      {std::string(api::kGpuMemoryRatio), kube::Quantity(100)},
+                      {std::string(api::kGpuMemory), Memory(kMemoryOfCard)}};
+    devices.spec.devices.push_back(std::move(card));
+  }
+  for (int32_t minor = 0; minor < kCardsOfLargeNode / 2; ++minor) {
+    api::DeviceInfo nic = DeviceAt(api::kDeviceRdma, minor, minor);
+    nic.resources = {{std::string(api::kRdma), kube::Quantity(100)}};
+    devices.spec.devices.push_back(std::move(nic));
+  }
+  for (const kube::Node& node : nodes) {
+    devices.metadata.name = node.metadata.name;
+    objects.devices.Set(std::make_shared<const api::Device>(devices));
+  }
+}
+
+kube::Pod PodWithCards(std::string_view prefix, size_t i, int64_t percent) {
+  kube::Pod pod = PodWith(prefix, i, 1000, 4 << 10);
+  kube::ResourceRequirements& asked = pod.spec.containers.Mutable().front().resources;
+  for (const std::string_view name : {api::kGpuCore, api::kGpuMemoryRatio}) {
+    asked.requests.emplace(name, kube::Quantity(percent));
+  }
+  asked.limits = asked.requests;
+  return pod;
+}
+
+// A tenth of a card to eight of them.
+kube::Pod SharingPod(std::string_view prefix, size_t i) {
+  constexpr std::array<int64_t, 8> kPercents{10, 25, 50, 100, 100, 200, 400, 800};
+  return PodWithCards(prefix, i, kPercents[i % kPercents.size()]);
+}
+
+// One or two cards, and an RDMA device on the same PCIe switch.
+kube::Pod JointPod(std::string_view prefix, size_t i) {
+  kube::Pod pod = PodWithCards(prefix, i, i % 2 == 0 ? 100 : 200);
+  kube::ResourceRequirements& asked = pod.spec.containers.Mutable().front().resources;
+  asked.requests.emplace(api::kRdma, kube::Quantity(25));
+  asked.limits = asked.requests;
+  pod.metadata.annotations[std::string(api::kAnnotationDeviceJointAllocate)] =
+      R"({"deviceTypes":["gpu","rdma"],"requiredScope":"SamePCIe"})";
+  return pod;
+}
+
+// No pod is like another, and their shares are not either.
+kube::Pod DiverseSharingPod(std::string_view prefix, size_t i) {
+  const auto percent = static_cast<int64_t>(i % 4 == 0 ? 100 * (1 + i / 4 % 4) : 1 + i * 7 % 99);
+  return Labelled(PodWithCards(prefix, i, percent), "app", fmt::format("{}-{}", prefix, i));
+}
+
 }  // namespace
 
 const std::vector<Workload>& Workloads() {
@@ -442,6 +527,41 @@ const std::vector<Workload>& Workloads() {
        .init_pod = PlainInit,
        .pod = PlainPod,
        .numa = true},
+      {.name = "gpu-share",
+       .description = "a tenth of a card to eight cards, of nodes with eight",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = DeviceNode,
+       .init_pod = [](size_t i) { return SharingPod("init", i); },
+       .pod = [](size_t i) { return SharingPod("pod", i); },
+       .objects = ReportDevices,
+       .devices = true},
+      {.name = "gpu-joint",
+       .description = "cards with an RDMA device on the same PCIe switch",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = DeviceNode,
+       .init_pod = [](size_t i) { return JointPod("init", i); },
+       .pod = [](size_t i) { return JointPod("pod", i); },
+       .objects = ReportDevices,
+       .devices = true},
+      {.name = "gpu-diverse",
+       .description = "shares of cards, no pod is like another",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = DeviceNode,
+       .init_pod = [](size_t i) { return DiverseSharingPod("init", i); },
+       .pod = [](size_t i) { return DiverseSharingPod("pod", i); },
+       .objects = ReportDevices,
+       .devices = true},
+      {.name = "gpu-none",
+       .description = "as basic, with DeviceShare in the profile",
+       .default_init_pods = 1000,
+       .default_pods = 10000,
+       .node = PlainNode,
+       .init_pod = PlainInit,
+       .pod = PlainPod,
+       .devices = true},
       {.name = "unfit-new-shape",
        .description = "full nodes, a pod of a new shape each time",
        .default_init_pods = 20000,
