@@ -5,6 +5,11 @@
 namespace koord::model {
 
 NarrowedDevices::NarrowedDevices(const DeviceTask& task) {
+  if (task.limits != nullptr) {
+    size_t most = 0;
+    for (const DeviceType type : kAllDeviceTypes) most += task.devices.of(type).size();
+    limited_.reserve(most);
+  }
   for (const DeviceType type : kAllDeviceTypes) {
     if (task.requests.of(type)) Narrow(task, type, *task.requests.of(type));
   }

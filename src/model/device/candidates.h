@@ -1,7 +1,7 @@
 #pragma once
 #include <absl/container/inlined_vector.h>
 
-#include <deque>
+#include <vector>
 
 #include "model/device/device_allocator.h"
 
@@ -36,7 +36,7 @@ class NarrowedDevices {
   void Narrow(const DeviceTask& task, DeviceType type, const DeviceRequest& request);
 
   std::array<Candidates, kDeviceTypes> by_type_;  // by minor
-  std::deque<DeviceAmounts> limited_;             // what is free of devices with limits
+  std::vector<DeviceAmounts> limited_;  // what is free of devices with limits; stays where it is
 };
 
 // The virtual function to be taken of a device; null: none is left. Only if one is asked for.

@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kSeeds = TestRounds(200);
 constexpr int kClockSeeds = TestRounds(20);
+constexpr int kDeviceSeeds = TestRounds(20);
 constexpr int kReplayedSeeds = TestRounds(10);
 
 constexpr Conditions kTroubled{.troubled = true, .jumps = true};
@@ -72,6 +73,25 @@ TEST_P(SchedulerSimulation, HoldsItsPromises) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulation, ::testing::ValuesIn(SimulationSeeds(kSeeds)),
+                         ::testing::PrintToStringParamName());
+
+using SchedulerSimulationDevices = SchedulerSimulation;
+
+// The same with cards, whose objects come late, vanish and return.
+TEST_P(SchedulerSimulationDevices, GivesNoCardTwice) {
+  World troubled(GetParam(), {.troubled = true, .jumps = true, .plan = {.devices = true}});
+  troubled.Run();
+  EXPECT_EQ(Complaints(troubled), "");
+  EXPECT_GT(troubled.checker().devices_given(), 0U);
+  World fair(GetParam(), {.plan = {.devices = true}});
+  fair.Run();
+  EXPECT_EQ(Complaints(fair), "");
+  ExpectSameOutcome(troubled, fair);
+  ExpectSameOutcome(fair, troubled);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulationDevices,
+                         ::testing::ValuesIn(SimulationSeeds(kDeviceSeeds)),
                          ::testing::PrintToStringParamName());
 
 using SchedulerSimulationClock = SchedulerSimulation;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/device_annotations.h"
+#include "api/extended_resources.h"
 #include "api/keys.h"
 #include "api/reservation_annotations.h"
 #include "api/resources.h"
@@ -93,6 +95,10 @@ void Checker::SeePod(const apiserver::Change& change) {
   state.ended = HasEnded(state.pod);
   const bool has_node = !state.pod.spec.node_name.empty();
   if (!has_node &&
+      state.pod.metadata.annotations.contains(std::string(api::kAnnotationDeviceAllocated))) {
+    Complain(fmt::format("{} holds devices and has no node", name));
+  }
+  if (!has_node &&
       state.pod.metadata.annotations.contains(std::string(api::kAnnotationReservationAllocated))) {
     Complain(fmt::format("{} draws from a reservation and has no node", name));
   }
@@ -129,6 +135,31 @@ void Checker::CheckBinding(const kube::Pod& pod) {
   CheckDecided(pod.metadata.name, pod.metadata.uid, pod.spec.node_name);
   CheckHoldings(pod);
   CheckDraw(pod);
+  CheckDevices(pod.spec.node_name);
+}
+
+// No more of a device is given than there is.
+void Checker::CheckDevices(const std::string& node) {
+  std::map<std::pair<std::string, int32_t>, kube::ResourceList> given;
+  for (const auto& [name, state] : pods_) {
+    if (state.pod.spec.node_name != node || state.ended) continue;
+    const auto allocations = api::DeviceAllocationsOf(state.pod.metadata.annotations);
+    if (!allocations.ok() || !*allocations) continue;
+    for (const auto& [type, list] : **allocations) {
+      for (const api::DeviceAllocation& each : list) {
+        kube::AddTo(given[{type, each.minor}], each.resources);
+        ++devices_given_;
+      }
+    }
+  }
+  const kube::Quantity whole(100);
+  for (const auto& [device, amounts] : given) {
+    for (const std::string_view part : {api::kGpuCore, api::kGpuMemoryRatio}) {
+      if (kube::AmountOf(amounts, part) <= whole) continue;
+      Complain(fmt::format("I3: {} {} of {} is given more than once: {}", device.first,
+                           device.second, node, Text(amounts)));
+    }
+  }
 }
 
 void Checker::CheckHoldings(const kube::Pod& pod) {

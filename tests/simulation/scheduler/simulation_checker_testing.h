@@ -27,6 +27,7 @@ namespace koord::localcluster::simulation {
 //    moment of the decision that counts, not that of the last try;
 //  - a pod is bound with CPUs that another one has, with more or fewer than it asks for, or with
 //    more of a NUMA node than there is;
+//  - more of a device is given than there is, or devices without a node;
 //  - a pod is deleted by a scheduler although nobody more important was pending;
 //  - a reservation that has a node gets another; what it holds of it goes to somebody for whom it
 //  is
@@ -68,6 +69,7 @@ class Checker {
   const std::vector<std::string>& bindings() const { return bindings_; }
   size_t pods_bound() const { return pods_bound_; }
   size_t bindings_sent() const { return bindings_sent_; }
+  size_t devices_given() const { return devices_given_; }  // seen at bindings, all told
   uint64_t trace_hash() const { return trace_hash_; }
 
   // A scheduler chooses this node now. `allocatable`: of that node, as the scheduler knows it.
@@ -105,6 +107,7 @@ class Checker {
   const ReservationState* FindReservation(const std::string& uid) const;
   void CheckDraw(const kube::Pod& pod);
   void CheckVictim(const kube::Pod& victim);
+  void CheckDevices(const std::string& node);
 
   const Clock& clock_;
   std::vector<std::unique_ptr<apiserver::Store::Subscription>> subscriptions_;
@@ -122,6 +125,7 @@ class Checker {
   std::vector<std::string> bindings_;
   size_t bindings_sent_ = 0;
   size_t pods_bound_ = 0;
+  size_t devices_given_ = 0;
   std::vector<std::string> complaints_;
   uint64_t trace_hash_ = 14695981039346656037u;
 };

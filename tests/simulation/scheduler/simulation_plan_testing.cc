@@ -23,6 +23,7 @@ constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 constexpr std::string_view kHostname = "kubernetes.io/hostname";
 constexpr std::array kZones = {"a", "b", "c"};
 constexpr int kReserverApps = 3;
+constexpr int kCards = 4;  // of each node with devices
 
 // Labels of the pods that are made for one purpose, and how many of them there may ever be where
 // room for all of them depends on it.
@@ -54,8 +55,9 @@ Json Spread(std::string_view app, std::string_view key, std::string_view otherwi
 
 class Planner {
  public:
-  explicit Planner(uint64_t seed)
+  Planner(uint64_t seed, PlanOptions options)
       : random_(seed * 7919 + 1),
+        options_(options),
         has_reservations_(std::getenv("KOORD_SIMULATION_RESERVATIONS") != nullptr),
         reservations_expire_(has_reservations_ && random_.Chance(0.5)) {
     plan_.length = kLength;
@@ -112,17 +114,27 @@ class Planner {
                   {"spec", {{"minAvailable", 1}, {"selector", SelectorFor("guarded")}}}}});
     const int64_t nodes = Between(3, 6);
     for (int64_t i = 0; i < nodes; ++i) AddNode();
+    if (options_.devices) {
+      for (const std::string& name : nodes_) {
+        if (random_.Chance(0.7)) AddDevices(name);
+      }
+    }
     plan_.setup.insert(plan_.setup.end(), plan_.requests.begin(), plan_.requests.end());
     plan_.requests.clear();
   }
 
   // ---- nodes ----
 
-  static Json NodeObject(const std::string& name, std::string_view zone, std::string_view disk,
-                         int64_t cpus) {
-    const Json resources{{"cpu", std::to_string(cpus)},
-                         {"memory", fmt::format("{}Gi", cpus * 2)},
-                         {"pods", cpus > 16 ? "110" : "12"}};
+  Json NodeObject(const std::string& name, std::string_view zone, std::string_view disk,
+                  int64_t cpus) const {
+    Json resources{{"cpu", std::to_string(cpus)},
+                   {"memory", fmt::format("{}Gi", cpus * 2)},
+                   {"pods", cpus > 16 ? "110" : "12"}};
+    if (options_.devices) {
+      for (const char* resource : {"koordinator.sh/gpu-core", "koordinator.sh/gpu-memory-ratio"}) {
+        kube::At(resources, {resource}) = std::to_string(kCards * 100);
+      }
+    }
     return {{"metadata",
              {{"name", name},
               {"labels",
@@ -268,6 +280,55 @@ class Planner {
     Add("POST", kPodsPath, std::move(pod));
   }
 
+  // ---- devices ----
+
+  void AddDevices(const std::string& node) {
+    array devices;
+    for (int minor = 0; minor < kCards; ++minor) {
+      devices.push_back(
+          {{"type", "gpu"},
+           {"id", fmt::format("{}-{}", node, minor)},
+           {"minor", minor},
+           {"health", true},
+           {"resources",
+            {{"koordinator.sh/gpu-core", "100"},
+             {"koordinator.sh/gpu-memory-ratio", "100"},
+             {"koordinator.sh/gpu-memory", "16Gi"}}},
+           {"topology",
+            {{"socketID", 0}, {"nodeID", minor / 2}, {"pcieID", std::to_string(minor / 2)}}}});
+    }
+    Add("POST", kDevicesPath,
+        {{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
+         {"kind", "Device"},
+         {"metadata", {{"name", node}}},
+         {"spec", {{"devices", std::move(devices)}}}});
+  }
+
+  // Objects come late, vanish and return, also of nodes that are gone.
+  void ChangeDevices() {
+    const std::string node = Any(nodes_);
+    if (random_.Chance(0.4)) return Add("DELETE", fmt::format("{}/{}", kDevicesPath, node));
+    AddDevices(node);
+  }
+
+  void CreateCardPod() {
+    static constexpr std::array kPercents{25, 50, 50, 100, 200};
+    const std::string name = fmt::format("card-{}", next_pod_++);
+    Json pod = PodObject(name, "card", Between(1, 5) * 100);
+    Json& container = kube::Find(pod, {"spec", "containers"})->get_array().front();
+    const std::string percent = std::to_string(Any(kPercents));
+    for (const char* list : {"requests", "limits"}) {
+      kube::At(container, {"resources", list, "koordinator.sh/gpu-core"}) = percent;
+      kube::At(container, {"resources", list, "koordinator.sh/gpu-memory-ratio"}) = percent;
+    }
+    if (random_.Chance(0.2)) kube::At(pod, {"spec", "priorityClassName"}) = "middle";
+    if (random_.Chance(0.4)) {
+      kube::At(pod, {"metadata", "annotations", kLifetime}) = std::to_string(Between(3, 30));
+    }
+    pods_.insert(name);
+    Add("POST", kPodsPath, std::move(pod));
+  }
+
   // ---- reservations ----
 
   static std::string ReserverApp(int64_t i) { return fmt::format("{}-{}", kReservers, i); }
@@ -356,6 +417,9 @@ class Planner {
   }
 
   void Operate() {
+    if (options_.devices && random_.Chance(0.4)) {
+      return random_.Chance(0.25) ? ChangeDevices() : CreateCardPod();
+    }
     const uint64_t what = random_.Below(100);
     if (what < (has_reservations_ ? 30 : 52)) return CreatePod();
     if (what < 38) return CreateReservation();
@@ -406,11 +470,10 @@ class Planner {
     for (const char* zone : kZones) {
       for (const char* disk : {"ssd", "hdd"}) {
         for (int i = 0; i < 2; ++i) {
-          Add("POST", "/api/v1/nodes",
-              NodeObject(fmt::format("big-{}-{}-{}", zone, disk, i), zone, disk,
-                         kCpusOfLargeMachine));
-          Add("POST", kTopologiesPath,
-              TopologyOf(fmt::format("big-{}-{}-{}", zone, disk, i), kCpusOfLargeMachine));
+          const std::string name = fmt::format("big-{}-{}-{}", zone, disk, i);
+          Add("POST", "/api/v1/nodes", NodeObject(name, zone, disk, kCpusOfLargeMachine));
+          Add("POST", kTopologiesPath, TopologyOf(name, kCpusOfLargeMachine));
+          if (options_.devices) AddDevices(name);
         }
       }
     }
@@ -427,6 +490,7 @@ class Planner {
   }
 
   Random random_;
+  const PlanOptions options_;
   Plan plan_;
   Duration now_{};
   std::vector<Duration> times_;
@@ -444,6 +508,6 @@ class Planner {
 
 }  // namespace
 
-Plan MakePlan(uint64_t seed) { return Planner(seed).Make(); }
+Plan MakePlan(uint64_t seed, PlanOptions options) { return Planner(seed, options).Make(); }
 
 }  // namespace koord::localcluster::simulation

@@ -71,7 +71,14 @@ inline constexpr int64_t kCpusOfLargeMachine = 200;
 inline constexpr char kPodsPath[] = "/api/v1/namespaces/default/pods";
 inline constexpr char kReservationsPath[] = "/apis/scheduling.koordinator.sh/v1alpha1/reservations";
 
+inline constexpr char kDevicesPath[] = "/apis/scheduling.koordinator.sh/v1alpha1/devices";
+
+// What a plan has besides.
+struct PlanOptions {
+  bool devices = false;  // nodes with cards, and pods that ask for them
+};
+
 // All of it sorted by time.
-Plan MakePlan(uint64_t seed);
+Plan MakePlan(uint64_t seed, PlanOptions options = {});
 
 }  // namespace koord::localcluster::simulation

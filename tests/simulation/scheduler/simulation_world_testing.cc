@@ -126,6 +126,11 @@ void InstallNodeTopologies(apiserver::TestServer& server) {
   Install(server, kDefinition);
 }
 
+void InstallDevices(apiserver::TestServer& server) {
+  static const kube::Json kDefinition = DefinitionOf("koordinator.sh_devices");
+  Install(server, kDefinition);
+}
+
 // ---- One scheduler
 
 Instance::Instance(apiserver::TestServer& server, Checker& checker, size_t index, uint64_t seed)
@@ -226,12 +231,13 @@ void Instance::OnSent(const kube::HttpRequest& request) {
 World::World(uint64_t seed, Conditions conditions)
     : seed_(seed),
       conditions_(conditions),
-      plan_(MakePlan(seed)),
+      plan_(MakePlan(seed, conditions.plan)),
       server_({.seed = seed}),
       checker_(server_.loop.clock(), *server_.store) {
   InstallNodeMetrics(server_);
   InstallReservations(server_);
   InstallNodeTopologies(server_);
+  if (conditions.plan.devices) InstallDevices(server_);
   for (const Request& request : plan_.setup) {
     const auto answer = Send(request);
     EXPECT_EQ(answer.code, 201) << request.target << ": " << answer.body;

@@ -25,11 +25,13 @@ namespace koord::localcluster::simulation {
 void InstallNodeMetrics(apiserver::TestServer& server);
 void InstallReservations(apiserver::TestServer& server);
 void InstallNodeTopologies(apiserver::TestServer& server);
+void InstallDevices(apiserver::TestServer& server);
 
 // What of the plan goes wrong in a run.
 struct Conditions {
   bool troubled = false;  // bad network, crashes, partitions
   bool jumps = false;     // of the wall clock
+  PlanOptions plan = {};  // what else there is
 };
 
 // One of the two schedulers that compete for the lease: a program on a network of its own. It
