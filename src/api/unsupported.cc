@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "api/extended_resources.h"
 #include "api/keys.h"
 
 namespace koord::api {
@@ -12,7 +11,6 @@ namespace {
 
 constexpr std::string_view kGangs = "pods are placed one by one, not as a gang";
 constexpr std::string_view kQuotas = "pods are not charged to elastic quotas";
-constexpr std::string_view kDevices = "devices are not allocated, their amounts only counted";
 constexpr std::string_view kMigration = "pods are not migrated";
 
 struct Key {
@@ -29,30 +27,10 @@ constexpr std::array kLabels{
 
 constexpr std::array kAnnotations{
     Key{kAnnotationGangName, kGangs},
-    Key{kAnnotationDeviceAllocateHint, kDevices},
-    Key{kAnnotationDeviceJointAllocate, kDevices},
-    Key{kAnnotationGpuPartitionSpec, kDevices},
-};
-
-constexpr std::array kResources{
-    Key{kGpu, kDevices},       Key{kGpuShared, kDevices},      Key{kGpuCore, kDevices},
-    Key{kGpuMemory, kDevices}, Key{kGpuMemoryRatio, kDevices}, Key{kRdma, kDevices},
-    Key{kFpga, kDevices},
 };
 
 std::string Sentence(std::string_view what, const Key& key) {
   return fmt::format("{} {} has no effect in this version: {}", what, key.name, key.instead);
-}
-
-bool AsksFor(const kube::Pod& pod, std::string_view resource) {
-  const auto in = [&](const auto& containers) {
-    for (const kube::Container& container : containers) {
-      if (container.resources.requests.contains(resource)) return true;
-      if (container.resources.limits.contains(resource)) return true;
-    }
-    return false;
-  };
-  return in(pod.spec.containers) || in(pod.spec.init_containers);
 }
 
 }  // namespace
@@ -66,9 +44,6 @@ std::vector<std::string> UnsupportedRequestsOf(const kube::Pod& pod) {
     if (pod.metadata.annotations.contains(key.name)) {
       sentences.push_back(Sentence("annotation", key));
     }
-  }
-  for (const Key& key : kResources) {
-    if (AsksFor(pod, key.name)) sentences.push_back(Sentence("resource", key));
   }
   return sentences;
 }

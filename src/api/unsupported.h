@@ -11,7 +11,7 @@
 // an incident. A feature that arrives takes its lines away.
 namespace koord::api {
 
-// A sentence for each label, annotation and resource of the pod that has no effect yet.
+// A sentence for each label and annotation of the pod that has no effect yet.
 std::vector<std::string> UnsupportedRequestsOf(const kube::Pod& pod);
 
 // Why objects of this kind have no effect yet; nothing for kinds that are acted on.

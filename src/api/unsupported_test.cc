@@ -19,19 +19,13 @@ TEST(Unsupported, APlainPodAsksForNothingSpecial) {
   EXPECT_THAT(UnsupportedRequestsOf(pod), IsEmpty());
 }
 
-TEST(Unsupported, NamesEachKeyAndResourceOnce) {
+TEST(Unsupported, NamesEachKey) {
   kube::Pod pod;
   pod.metadata.labels.Mutable()[std::string(kLabelQuotaName)] = "team-a";
   pod.metadata.annotations[std::string(kAnnotationGangName)] = "g";
-  for (int i = 0; i < 2; ++i) {
-    auto& resources = pod.spec.containers.Mutable().emplace_back().resources;
-    resources.requests["koordinator.sh/gpu-core"] = kube::Quantity(50);
-    resources.limits["koordinator.sh/gpu-core"] = kube::Quantity(50);
-  }
   EXPECT_THAT(UnsupportedRequestsOf(pod),
               ElementsAre(HasSubstr("label quota.scheduling.koordinator.sh/name has no effect"),
-                          HasSubstr("annotation gang.scheduling.koordinator.sh/name"),
-                          HasSubstr("resource koordinator.sh/gpu-core")));
+                          HasSubstr("annotation gang.scheduling.koordinator.sh/name")));
 }
 
 TEST(Unsupported, KindsAreToldApartByGroup) {

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "cli/component_asker.h"
 #include "cli/drawing/cpu_drawing.h"
+#include "cli/drawing/device_drawing.h"
 #include "cli/explain.h"
 #include "kube/resources.h"
 #include "manager/noderesource/explain.h"
@@ -92,10 +93,23 @@ void PrintDrawing(Connection& connection, const ExplainNodeOptions& options) {
   if (drawn.ok()) std::fputs((*drawn + "\n").c_str(), stdout);
 }
 
+// Most nodes have no devices: nothing is said of them then.
+void PrintDevices(Connection& connection, const ExplainNodeOptions& options) {
+  const auto answer = ComponentAsker(connection, options.scheduler)
+                          .AskForJson(fmt::format(
+                              "/apis/v1/plugins/DeviceShare/nodeDeviceSummaries/{}", options.node));
+  if (!answer.ok()) return;
+  const auto drawn = DrawDevices(*answer, std::min<size_t>(TerminalWidth(), 100));
+  if (drawn.ok()) std::fputs((*drawn + "\n").c_str(), stdout);
+}
+
 int Run(const ExplainNodeOptions& options) {
   auto connection = Connection::Open(options.connection);
   if (!connection.ok()) return FailExplain(connection.status(), kCluster);
-  if (options.resources.empty() && options.output.empty()) PrintDrawing(**connection, options);
+  if (options.resources.empty() && options.output.empty()) {
+    PrintDrawing(**connection, options);
+    PrintDevices(**connection, options);
+  }
   ComponentAsker manager(**connection, options.manager);
   std::vector<kube::Json> answers;
   for (const std::string& resource : FullNames(options.resources)) {

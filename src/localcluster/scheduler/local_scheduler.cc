@@ -20,6 +20,7 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
   pluginConfig:
   - name: NodeResourcesFit
     args:
+      ignoredResources: [koordinator.sh/gpu.shared]
       scoringStrategy:
         type: LeastAllocated
         resources:
@@ -33,8 +34,8 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
       nodeMetricExpirationSeconds: 300
       usageThresholds: {{cpu: 65, memory: 95}}
   plugins:
-    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}, {{name: NodeNUMAResource}}]}}
-    filter: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: Reservation}}]}}
+    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}, {{name: NodeNUMAResource}}, {{name: DeviceShare}}]}}
+    filter: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: DeviceShare}}, {{name: Reservation}}]}}
     postFilter:
       disabled: [{{name: "*"}}]
       enabled: [{{name: Reservation}}, {{name: DefaultPreemption}}]
@@ -43,9 +44,10 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
       enabled:
       - {{name: LoadAwareScheduling, weight: 1}}
       - {{name: NodeNUMAResource, weight: 1}}
+      - {{name: DeviceShare, weight: 1}}
       - {{name: Reservation, weight: 5000}}
-    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: Reservation}}]}}
-    preBind: {{enabled: [{{name: NodeNUMAResource}}, {{name: Reservation}}, {{name: DefaultPreBind}}]}}
+    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: DeviceShare}}, {{name: Reservation}}]}}
+    preBind: {{enabled: [{{name: NodeNUMAResource}}, {{name: DeviceShare}}, {{name: Reservation}}, {{name: DefaultPreBind}}]}}
     bind:
       disabled: [{{name: "*"}}]
       enabled: [{{name: Reservation}}, {{name: DefaultBinder}}]
