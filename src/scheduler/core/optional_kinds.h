@@ -29,10 +29,14 @@ class OptionalKinds {
              std::function<void(const std::shared_ptr<const T>& before,
                                 const std::shared_ptr<const T>& after)>
                  handler) {
-    kinds_.push_back(std::make_unique<Kind>(client_.loop(), resource,
-                                            [this, resource, handler = std::move(handler)] {
-                                              informers_.Use<T>(resource).AddHandler(handler);
-                                            }));
+    kinds_.push_back(std::make_unique<Kind>(
+        client_.loop(), resource, [this, resource, handler = std::move(handler)](Kind& kind) {
+          kube::Informer<T>& informer = informers_.Use<T>(resource);
+          informer.AddHandler(handler);
+          kind.relist = [&informer](std::function<void()> done) {
+            informer.Relist(std::move(done));
+          };
+        }));
   }
 
   void Start();
@@ -40,16 +44,20 @@ class OptionalKinds {
   // Of each it is known what there is, or that it is not installed.
   bool known() const;
   void WhenKnown(std::function<void()> callback);
+  // Runs `callback` once all objects of a kind that there were before this call are shown; at once
+  // if nobody watches the kind. One that was not there is looked for again.
+  void Refresh(const kube::Resource& resource, std::function<void()> callback);
   // Those that are not there, a sentence each.
   std::vector<std::string> absences() const;
 
  private:
   struct Kind {
-    Kind(EventLoop& loop, kube::Resource resource, std::function<void()> use)
+    Kind(EventLoop& loop, kube::Resource resource, std::function<void(Kind&)> use)
         : resource(std::move(resource)), use(std::move(use)), timer(loop) {}
 
     const kube::Resource resource;
-    const std::function<void()> use;
+    const std::function<void(Kind&)> use;
+    std::function<void(std::function<void()>)> relist;  // once it is there
     enum class State : uint8_t { kUnknown, kAbsent, kThere } state = State::kUnknown;
     std::string absence;  // why it counts as empty
     Timer timer;
