@@ -1,10 +1,10 @@
 #include "scheduler/plugins/reservation/nomination.h"
 
+#include <absl/container/inlined_vector.h>
+
 #include <algorithm>
-#include <set>
 #include <tuple>
 
-#include "model/reservation/reservation_score.h"
 #include "scheduler/plugins/reservation/words.h"
 
 namespace koord::scheduler {
@@ -22,34 +22,23 @@ int64_t RawOf(int64_t order, int64_t worth) {
   return ((kLargestOrder - bounded + 1) << kWorthBits) + worth;
 }
 
-int64_t SmallestOrder(std::span<const Offer* const> offers) {
-  int64_t smallest = 0;
-  for (const Offer* offer : offers) {
-    const int64_t order = offer->terms.order;
-    if (order != 0 && (smallest == 0 || order < smallest)) smallest = order;
-  }
-  return smallest;
+// 0 is none.
+int64_t SmallerOrder(int64_t a, int64_t b) {
+  if (a == 0 || b == 0) return a + b;
+  return std::min(a, b);
 }
 
-kube::ResourceList ListOf(const ResourceAmounts& amounts, const ResourceNames& resources) {
-  kube::ResourceList list;
-  for (const ResourceAmount& each : amounts) {
-    list.emplace(resources.NameOf(each.id), each.id == kCpuId
-                                                ? kube::Quantity::FromMilli(each.amount)
-                                                : kube::Quantity(each.amount));
-  }
-  return list;
-}
-
-bool IsOlder(const Offer& a, const Offer& b) {
-  return std::tie(a.terms.created, a.terms.name) < std::tie(b.terms.created, b.terms.name);
+// Before which other one that is worth as much.
+bool IsOlder(const Seeker::Drawable* a, const Seeker::Drawable* b) {
+  const model::ReservationOffer& first = a->offer().terms;
+  const model::ReservationOffer& second = b->offer().terms;
+  return std::tie(first.created, first.name) < std::tie(second.created, second.name);
 }
 
 }  // namespace
 
 ReservationChoice::ReservationChoice(Ledger& ledger, Reasons& reasons, ReservationRules rules)
     : fit_(ledger, reasons, std::move(rules.is_ignored)),
-      resources_(ledger.resources()),
       skip_fits_node_(rules.skip_fits_node),
       no_match_(reasons.Intern(kNoReservationMatches)),
       no_room_(reasons.Intern("node(s) no reservation(s) to meet the requirements")) {}
@@ -74,9 +63,8 @@ RowVerdict ReservationChoice::Check(const Seeker& seeker, const RowView& row, Re
   const ReservationFit::OnRow on_row(fit_, seeker.shape(), row, *of_row, texts);
   std::vector<ReasonId> of_node;
   RowVerdict verdict{Code::kUnschedulable, {}};
-  for (const Offer* offer : of_row->matched) {
-    if (!seeker.has_affinity() && !offer->SharesNamesWith(seeker.shape().requests)) continue;
-    const Shortage shortage = ShortageOf(on_row, seeker, *of_row, *offer);
+  for (const Seeker::Drawable& each : of_row->drawable) {
+    const Shortage shortage = ShortageOf(on_row, seeker, *of_row, each.offer());
     if (shortage.none()) return {};
     for (const ReasonId reason : shortage.of_node) {
       if (std::ranges::find(of_node, reason) == of_node.end()) of_node.push_back(reason);
@@ -95,45 +83,45 @@ RowVerdict ReservationChoice::Check(const Seeker& seeker, const RowView& row, Re
   return verdict;
 }
 
-const Offer* ReservationChoice::Nominate(const Seeker& seeker, const RowView& row,
-                                         ReasonHold& texts) {
+const Seeker::Drawable* ReservationChoice::Best(const Seeker& seeker, const RowView& row,
+                                                ReasonHold& texts) {
   const Seeker::Row* const of_row = seeker.Find(row.row);
-  if (of_row == nullptr || of_row->matched.empty()) return nullptr;
-  if (of_row->matched.size() == 1 && seeker.has_affinity()) return of_row->matched.front();
+  if (of_row == nullptr || of_row->drawable.empty()) return nullptr;
+  if (of_row->matched.size() == 1 && seeker.has_affinity()) return &of_row->drawable.front();
   const ReservationFit::OnRow on_row(fit_, seeker.shape(), row, *of_row, texts);
-  std::vector<const Offer*> left;
-  for (const Offer* offer : of_row->matched) {
-    if (!seeker.has_affinity() && !offer->SharesNamesWith(seeker.shape().requests)) continue;
-    if (ShortageOf(on_row, seeker, *of_row, *offer).none()) left.push_back(offer);
+  absl::InlinedVector<const Seeker::Drawable*, 4> left;
+  int64_t smallest = 0;
+  for (const Seeker::Drawable& each : of_row->drawable) {
+    if (!ShortageOf(on_row, seeker, *of_row, each.offer()).none()) continue;
+    left.push_back(&each);
+    smallest = SmallerOrder(smallest, each.offer().terms.order);
   }
   if (left.size() <= 1) return left.empty() ? nullptr : left.front();
-  if (const int64_t smallest = SmallestOrder(left); smallest != 0) {
-    std::erase_if(left, [&](const Offer* offer) { return offer->terms.order != smallest; });
-    return *std::ranges::min_element(
-        left, [](const Offer* a, const Offer* b) { return IsOlder(*a, *b); });
-  }
-  const Offer* best = nullptr;
+  const Seeker::Drawable* best = nullptr;
   int64_t best_score = -1;
-  for (const Offer* offer : left) {
-    const int64_t score = FullnessOf(seeker, *offer);
-    if (score < best_score || (score == best_score && !IsOlder(*offer, *best))) continue;
-    best = offer;
+  for (const Seeker::Drawable* each : left) {
+    if (each->offer().terms.order != smallest) continue;
+    const int64_t score = smallest != 0 ? 0 : each->Fullness();
+    if (score < best_score || (score == best_score && !IsOlder(each, best))) continue;
+    best = each;
     best_score = score;
   }
   return best;
 }
 
-int64_t ReservationChoice::FullnessOf(const Seeker& seeker, const Offer& offer) const {
-  return model::ReservationScore(seeker.terms().requests, offer.terms.allocatable,
-                                 ListOf(offer.Allocated(), resources_));
+const Offer* ReservationChoice::Nominate(const Seeker& seeker, const RowView& row,
+                                         ReasonHold& texts) {
+  const Seeker::Drawable* const best = Best(seeker, row, texts);
+  return best == nullptr ? nullptr : &best->offer();
 }
 
 int64_t ReservationChoice::Score(const Seeker& seeker, const RowView& row, ReasonHold& texts) {
   const Seeker::Row* const of_row = seeker.Find(row.row);
   if (of_row == nullptr || of_row->matched.empty()) return 0;
-  const Offer* const nominated = Nominate(seeker, row, texts);
-  const int64_t worth = nominated == nullptr ? 0 : FullnessOf(seeker, *nominated);
-  return RawOf(SmallestOrder(of_row->matched), worth);
+  const Seeker::Drawable* const nominated = Best(seeker, row, texts);
+  int64_t order = 0;
+  for (const Offer* offer : of_row->matched) order = SmallerOrder(order, offer->terms.order);
+  return RawOf(order, nominated == nullptr ? 0 : nominated->Fullness());
 }
 
 void ReservationChoice::Normalize(ScoreRange range, std::span<int64_t> scores) {

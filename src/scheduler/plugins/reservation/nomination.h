@@ -37,10 +37,9 @@ class ReservationChoice {
  private:
   Shortage ShortageOf(const ReservationFit::OnRow& on_row, const Seeker& seeker,
                       const Seeker::Row& row, const Offer& offer) const;
-  int64_t FullnessOf(const Seeker& seeker, const Offer& offer) const;
+  const Seeker::Drawable* Best(const Seeker& seeker, const RowView& row, ReasonHold& texts);
 
   ReservationFit fit_;
-  const ResourceNames& resources_;
   const bool skip_fits_node_;
   const ReasonId no_match_;
   const ReasonId no_room_;
