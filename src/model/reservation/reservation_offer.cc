@@ -9,12 +9,29 @@
 namespace koord::model {
 namespace {
 
-// What owners do not get: said as for nodes.
-StatusOr<kube::ResourceList> KeptBack(const kube::Annotations& annotations,
-                                      const std::vector<std::string>& resource_names) {
+// What any object says of itself that offers something.
+ReservationOffer OfferOf(const kube::ObjectMeta& meta) {
+  ReservationOffer offer;
+  offer.name = meta.name;
+  offer.uid = meta.uid;
+  offer.created = meta.creation_timestamp;
+  offer.labels = meta.labels;
+  offer.unschedulable = kube::IsBeingDeleted(meta);
+  offer.order = api::ReservationOrderOf(meta.labels);
+  return offer;
+}
+
+// `may_narrow`: annotations may say which of the resources it is about.
+Status SetRoom(ReservationOffer& offer, kube::ResourceList allocatable,
+               const kube::Annotations& annotations, bool may_narrow) {
+  ASSIGN_OR_RETURN(std::vector<std::string> options, api::RestrictedResourcesOf(annotations));
+  if (!may_narrow) options.clear();
+  offer.allocatable = std::move(allocatable);
+  offer.resource_names = ResourceNamesOf(offer.allocatable, options);
+  // What owners do not get is said as for nodes.
   ASSIGN_OR_RETURN(const auto kept, api::NodeReservationOf(annotations));
-  if (!kept) return kube::ResourceList();
-  return Masked(kept->resources, resource_names);
+  if (kept) offer.kept_back = Masked(kept->resources, offer.resource_names);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -26,44 +43,27 @@ AllocatePolicy AllocatePolicyOf(const api::ReservationSpec& spec) {
 }
 
 StatusOr<ReservationOffer> ReservationOffer::Of(const api::Reservation& reservation) {
-  const kube::ObjectMeta& meta = reservation.metadata;
-  ReservationOffer offer;
-  offer.name = meta.name;
-  offer.uid = meta.uid;
-  offer.created = meta.creation_timestamp;
-  offer.labels = meta.labels;
+  ReservationOffer offer = OfferOf(reservation.metadata);
   ASSIGN_OR_RETURN(offer.owners, OwnerMatcher::Of(reservation.spec.owners));
   offer.taints = reservation.spec.taints;
-  offer.unschedulable = reservation.spec.unschedulable || kube::IsBeingDeleted(meta);
+  offer.unschedulable |= reservation.spec.unschedulable;
   offer.allocate_once = api::AllocatesOnce(reservation.spec);
   offer.policy = AllocatePolicyOf(reservation.spec);
-  offer.order = api::ReservationOrderOf(meta.labels);
-  offer.allocatable = RequestsOf(reservation);
-  ASSIGN_OR_RETURN(std::vector<std::string> options, api::RestrictedResourcesOf(meta.annotations));
-  if (offer.policy != AllocatePolicy::kRestricted) options.clear();
-  offer.resource_names = ResourceNamesOf(offer.allocatable, options);
-  ASSIGN_OR_RETURN(offer.kept_back, KeptBack(meta.annotations, offer.resource_names));
+  RETURN_IF_ERROR(SetRoom(offer, RequestsOf(reservation), reservation.metadata.annotations,
+                          offer.policy == AllocatePolicy::kRestricted));
   if (const auto consumer = ConsumerOf(reservation)) offer.consumer_uid = consumer->uid;
   return offer;
 }
 
 StatusOr<ReservationOffer> ReservationOffer::Of(const kube::Pod& operating) {
-  const kube::ObjectMeta& meta = operating.metadata;
-  ReservationOffer offer;
-  offer.name = meta.name;
-  offer.uid = meta.uid;
-  offer.created = meta.creation_timestamp;
-  offer.labels = meta.labels;
-  ASSIGN_OR_RETURN(const auto owners, api::ReservationOwnersOf(meta.annotations));
+  const kube::Annotations& annotations = operating.metadata.annotations;
+  ReservationOffer offer = OfferOf(operating.metadata);
+  ASSIGN_OR_RETURN(const auto owners, api::ReservationOwnersOf(annotations));
   ASSIGN_OR_RETURN(offer.owners, OwnerMatcher::Of(owners));
-  offer.unschedulable = kube::IsBeingDeleted(meta);
   offer.policy = AllocatePolicy::kAligned;
-  offer.order = api::ReservationOrderOf(meta.labels);
-  offer.allocatable = kube::PodRequests(operating, kube::RequestsFrom::kSpecAndStatus);
-  ASSIGN_OR_RETURN(const auto options, api::RestrictedResourcesOf(meta.annotations));
-  offer.resource_names = ResourceNamesOf(offer.allocatable, options);
-  ASSIGN_OR_RETURN(offer.kept_back, KeptBack(meta.annotations, offer.resource_names));
-  ASSIGN_OR_RETURN(const auto consumer, api::ReservationCurrentOwnerOf(meta.annotations));
+  RETURN_IF_ERROR(SetRoom(offer, kube::PodRequests(operating, kube::RequestsFrom::kSpecAndStatus),
+                          annotations, /*may_narrow=*/true));
+  ASSIGN_OR_RETURN(const auto consumer, api::ReservationCurrentOwnerOf(annotations));
   if (consumer) offer.consumer_uid = consumer->uid;
   return offer;
 }

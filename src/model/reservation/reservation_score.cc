@@ -2,20 +2,20 @@
 
 namespace koord::model {
 
+ReservationScorer::ReservationScorer(const kube::ResourceList& pod_requests,
+                                     const kube::ResourceList& allocatable) {
+  for (const auto& [name, capacity] : allocatable) {
+    if (capacity.IsZero()) continue;
+    parts_.push_back({name, AmountOf(pod_requests, name).MilliValue(), capacity.MilliValue()});
+  }
+}
+
 int64_t ReservationScore(const kube::ResourceList& pod_requests,
                          const kube::ResourceList& allocatable,
                          const kube::ResourceList& allocated) {
-  int64_t sum = 0;
-  int64_t counted = 0;
-  for (const auto& [name, capacity] : allocatable) {
-    if (capacity.IsZero()) continue;
-    ++counted;
-    const kube::Quantity wanted = AmountOf(pod_requests, name) + AmountOf(allocated, name);
-    if (wanted > capacity) continue;
-    const __int128 scaled = static_cast<__int128>(wanted.MilliValue()) * 100;
-    sum += static_cast<int64_t>(scaled / capacity.MilliValue());
-  }
-  return counted == 0 ? 0 : sum / counted;
+  const ReservationScorer scorer(pod_requests, allocatable);
+  return scorer.Score(
+      [&](size_t i) { return AmountOf(allocated, scorer.parts()[i].name).MilliValue(); });
 }
 
 }  // namespace koord::model

@@ -177,8 +177,10 @@ void ClusterFeed::OnNode(const Scheduler::NodePtr& before, const Scheduler::Node
   scheduler_.OnNode(last, slot);
 }
 
-void ClusterFeed::RefreshPods(std::function<void()> callback) {
-  pod_informer_.Relist(scope_.Wrap(std::move(callback)));
+void ClusterFeed::RefreshHolders(std::function<void()> callback) {
+  pod_informer_.Relist(scope_.Wrap([this, callback = std::move(callback)] {
+    optional_.Refresh(api::kReservations, callback);
+  }));
 }
 
 }  // namespace koord::scheduler

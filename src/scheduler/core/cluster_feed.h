@@ -35,8 +35,9 @@ class ClusterFeed {
   std::vector<std::string> absences() const { return optional_.absences(); }
   // A pod that has not ended, as it was passed on; null if there is none.
   Scheduler::PodPtr FindPod(const kube::ObjectKey& key) const;
-  // Runs `callback` once every pod that had a node before this call is shown with it.
-  void RefreshPods(std::function<void()> callback);
+  // Runs `callback` once all who had a node before this call are shown with it: pods and
+  // reservations.
+  void RefreshHolders(std::function<void()> callback);
   void Stop();
 
  private:

@@ -51,13 +51,14 @@ void OptionalKinds::Look(Kind& kind) {
 }
 
 void OptionalKinds::OnSeen(Kind& kind, const Status& answer) {
+  if (kind.state == Kind::State::kThere) return;  // somebody has looked meanwhile
   if (answer.ok()) {
     if (kind.state == Kind::State::kAbsent) {
       LOG_INFO("A kind of objects is there now", {"kind", kind.resource.qualified()});
     }
     kind.state = Kind::State::kThere;
     kind.absence.clear();
-    kind.use();
+    kind.use(kind);
     return informers_.WhenSynced(scope_.Wrap([this] { TellKnown(); }));
   }
   std::string why = WhyAbsent(kind.resource, answer);
@@ -86,6 +87,20 @@ bool OptionalKinds::known() const {
 void OptionalKinds::WhenKnown(std::function<void()> callback) {
   when_known_.push_back(std::move(callback));
   TellKnown();
+}
+
+void OptionalKinds::Refresh(const kube::Resource& resource, std::function<void()> callback) {
+  const auto at = std::ranges::find_if(
+      kinds_, [&](const auto& kind) { return kind->resource.qualified() == resource.qualified(); });
+  if (at == kinds_.end()) return callback();
+  Kind& kind = **at;
+  if (kind.state == Kind::State::kThere) {
+    return kind.relist(scope_.Wrap(std::move(callback)));
+  }
+  kind.state = Kind::State::kUnknown;
+  kind.timer.Cancel();
+  when_known_.push_back(std::move(callback));
+  Look(kind);
 }
 
 void OptionalKinds::TellKnown() {

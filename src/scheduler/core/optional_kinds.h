@@ -31,8 +31,13 @@ class OptionalKinds {
                  handler,
              const kube::InformerOptions& which = {}) {
     kinds_.push_back(std::make_unique<Kind>(
-        client_.loop(), resource, which, [this, resource, which, handler = std::move(handler)] {
-          informers_.Use<T>(resource, which).AddHandler(handler);
+        client_.loop(), resource, which,
+        [this, resource, which, handler = std::move(handler)](Kind& kind) {
+          kube::Informer<T>& informer = informers_.Use<T>(resource, which);
+          informer.AddHandler(handler);
+          kind.relist = [&informer](std::function<void()> done) {
+            informer.Relist(std::move(done));
+          };
         }));
   }
 
@@ -41,13 +46,16 @@ class OptionalKinds {
   // Of each it is known what there is, or that it is not installed.
   bool known() const;
   void WhenKnown(std::function<void()> callback);
+  // Runs `callback` once all objects of a kind that there were before this call are shown; at once
+  // if nobody watches the kind. One that was not there is looked for again.
+  void Refresh(const kube::Resource& resource, std::function<void()> callback);
   // Those that are not there, a sentence each.
   std::vector<std::string> absences() const;
 
  private:
   struct Kind {
     Kind(EventLoop& loop, kube::Resource resource, kube::InformerOptions which,
-         std::function<void()> use)
+         std::function<void(Kind&)> use)
         : resource(std::move(resource)),
           which(std::move(which)),
           use(std::move(use)),
@@ -55,7 +63,8 @@ class OptionalKinds {
 
     const kube::Resource resource;
     const kube::InformerOptions which;
-    const std::function<void()> use;
+    const std::function<void(Kind&)> use;
+    std::function<void(std::function<void()>)> relist;  // once it is there
     enum class State : uint8_t { kUnknown, kAbsent, kThere } state = State::kUnknown;
     std::string absence;  // why it counts as empty
     Timer timer;

@@ -99,6 +99,34 @@ TEST_F(OptionalKindsTest, AServerThatFailsSaysNothingAboutTheKind) {
   EXPECT_EQ(known_, 1);
 }
 
+TEST_F(OptionalKindsTest, OneThatIsThereIsListedOnceMoreOnRequest) {
+  Watch();
+  ShowOne();
+  while (server_.waiting() > 0) server_.Take();  // its watch, which says nothing
+  int refreshed = 0;
+  kinds_.Refresh(api::kReservations, [&] { ++refreshed; });
+  loop_.RunReady();
+  EXPECT_EQ(refreshed, 0);
+  server_.Take().Answer({{"metadata", {{"resourceVersion", "8"}}}, {"items", kube::json::array()}});
+  loop_.RunReady();
+  EXPECT_EQ(refreshed, 1);
+  EXPECT_THAT(seen_, ElementsAre("+r", "-r"));
+}
+
+TEST_F(OptionalKindsTest, OneThatWasNotThereIsLookedForOnRequest) {
+  Watch();
+  Refuse(404, "NotFound");
+  int refreshed = 0;
+  kinds_.Refresh(api::kReservations, [&] { ++refreshed; });
+  loop_.RunReady();
+  EXPECT_EQ(refreshed, 0);
+  ShowOne();
+  EXPECT_EQ(refreshed, 1);
+  EXPECT_THAT(seen_, ElementsAre("+r"));
+  kinds_.Refresh(api::kNodeMetrics, [&] { ++refreshed; });
+  EXPECT_EQ(refreshed, 2) << "nobody watches them";
+}
+
 TEST_F(OptionalKindsTest, NobodyAsksForWhatNobodyNeeds) {
   kinds_.Start();
   kinds_.WhenKnown([this] { ++known_; });

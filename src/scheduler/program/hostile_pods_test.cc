@@ -84,7 +84,8 @@ class HostilePodsTest : public testing::Test {
  protected:
   HostilePodsTest() {
     Scheduler::Options options;
-    auto made = MakeConfiguredScheduler(loop_, client_, kConfiguration, std::move(options));
+    auto made = MakeConfiguredScheduler(loop_, client_, {.configuration = kConfiguration},
+                                        std::move(options));
     EXPECT_TRUE(made.ok()) << made.status();
     scheduler_ = *std::move(made);
     for (int i = 0; i < 3; ++i) AddNode(i);

@@ -6,10 +6,8 @@
 #include "base/virtual_loop.h"
 #include "kube/transport/in_process_transport.h"
 #include "kube/transport/scripted_handler.h"
-#include "scheduler/config/load_configuration.h"
 #include "scheduler/core/reservation_feed.h"
-#include "scheduler/core/scheduler.h"
-#include "scheduler/registry/plugin_registry.h"
+#include "scheduler/program/configured_scheduler_testing.h"
 #include "scheduler/testing/plugin_bed.h"
 
 namespace koord::scheduler::reservations_test {
@@ -18,21 +16,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr std::string_view kConfiguration = R"(
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- schedulerName: s
-  plugins:
-    preFilter: {enabled: [{name: Reservation}]}
-    filter: {enabled: [{name: Reservation}]}
-    postFilter: {enabled: [{name: Reservation}, {name: DefaultPreemption}], disabled: [{name: '*'}]}
-    score: {enabled: [{name: Reservation, weight: 5000}]}
-    reserve: {enabled: [{name: Reservation}]}
-    preBind: {enabled: [{name: Reservation}]}
-    bind: {enabled: [{name: Reservation}, {name: DefaultBinder}], disabled: [{name: '*'}]}
-)";
 
 constexpr std::string_view kReservations = "/apis/scheduling.koordinator.sh/v1alpha1/reservations/";
 
@@ -47,19 +30,12 @@ class ReservationsTest : public testing::Test {
   };
 
   ReservationsTest() {
-    Scheduler::Options options;
-    options.profiles.push_back(
-        {"s", std::make_unique<Recorder>(events_),
-         [](const PluginContext& context) -> StatusOr<PluginLineup> {
-           ASSIGN_OR_RETURN(LoadedConfiguration loaded, LoadConfiguration(kConfiguration, "test"));
-           ASSIGN_OR_RETURN(ExpandedPlugins expanded,
-                            ExpandPlugins(loaded.configuration, BuiltInPlugins()));
-           PluginContext own = context;
-           own.leader_parts = nullptr;  // no controller writes in between
-           return MakeLineup(loaded.configuration.profiles.front(), expanded.profiles.front(), 0,
-                             own);
-         }});
-    auto made = Scheduler::Make(loop_, client_, std::move(options));
+    // No controller writes in between.
+    auto made = MakeConfiguredScheduler(loop_, client_,
+                                        {.configuration = kReservationConfiguration,
+                                         .recorder = std::make_unique<Recorder>(events_),
+                                         .has_controllers = false},
+                                        {});
     EXPECT_TRUE(made.ok()) << made.status();
     scheduler_ = *std::move(made);
     feed_ = std::make_unique<ReservationFeed>(*scheduler_);

@@ -151,7 +151,7 @@ void SchedulerApp::Lead(bool another_led) {
   feed_->WhenSynced(scope_.Wrap([this, another_led] {
     if (!another_led) return Begin();
     // What a standby has seen may be older than the last bindings of the leader before.
-    feed_->RefreshPods([this] { Begin(); });
+    feed_->RefreshHolders([this] { Begin(); });
   }));
 }
 

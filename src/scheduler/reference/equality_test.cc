@@ -66,7 +66,7 @@ class Sequence {
 
   struct Seen {
     uint64_t placed = 0, ties = 0, rejected = 0, no_nodes = 0, pre_filtered = 0, evictions = 0;
-    uint64_t drawing = 0, explained = 0, reserve_pods = 0;
+    uint64_t drawing = 0, explained = 0, explained_as_whole = 0, reserve_pods = 0;
     std::map<std::string, uint64_t> by_plugin;
   };
   static Seen seen;
@@ -228,13 +228,13 @@ class Sequence {
          ReferenceScheduler::FitError(world_->cluster(), outcome));
     if (!difference_.empty()) return;
     const Preemption expected = reference_->Preempt(world_->cluster(), plain, outcome);
-    const bool is_explained = !reference_->SayWhy(world_->cluster(), plain, outcome).empty();
+    const std::string said = fmt::format(
+        "{}", fmt::join(reference_->SayWhy(world_->cluster(), plain, outcome, expected), ", "));
+    const bool is_explained = said.find("Reservation(s) matched owner total") != std::string::npos;
     seen.explained += is_explained ? 1 : 0;
+    seen.explained_as_whole += is_explained && !outcome.pre_filter.ok() ? 1 : 0;
     const CoreBed::Evictions found = core_->PostFilter(pod, diagnosis);
-    // What reservations have to say beside it is not compared yet: the two count candidates
-    // differently where PreFilter has rejected the pod.
-    const std::string said = expected.best.empty() ? expected.message : "";
-    if (!is_explained && !Same("what else is said", found.message, said)) {
+    if (!Same("what else is said", found.message, said)) {
       difference_ += fmt::format("evicted {} from {}\n", found.victims, found.node);
       return;
     }
@@ -292,8 +292,10 @@ void RunSequences(bool reservations) {
       "{}\n",
       seen.placed, seen.ties, seen.rejected, seen.pre_filtered, seen.evictions, seen.no_nodes);
   if (reservations) {
-    fmt::print("drawing from reservations {}, reservations placed {}, told why not {}\n",
-               seen.drawing, seen.reserve_pods, seen.explained);
+    fmt::print(
+        "drawing from reservations {}, reservations placed {}, told why not {} ({} rejected as a "
+        "whole)\n",
+        seen.drawing, seen.reserve_pods, seen.explained, seen.explained_as_whole);
   }
   for (const auto& [plugin, count] : seen.by_plugin)
     fmt::print("  {} rejected {}\n", plugin, count);

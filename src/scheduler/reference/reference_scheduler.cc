@@ -35,8 +35,11 @@ ReferenceScheduler::ReferenceScheduler(const Profile& profile, const ProfilePlug
     : pre_filters_(RulesAt(profile, plugins, ExtensionPoint::kPreFilter)),
       filters_(RulesAt(profile, plugins, ExtensionPoint::kFilter)),
       scorers_(RulesAt(profile, plugins, ExtensionPoint::kScore)),
-      post_filters_(RulesAt(profile, plugins, ExtensionPoint::kPostFilter)),
-      reservers_(RulesAt(profile, plugins, ExtensionPoint::kReserve)) {}
+      reservers_(RulesAt(profile, plugins, ExtensionPoint::kReserve)) {
+  for (const EnabledPlugin& each : plugins.At(ExtensionPoint::kPostFilter)) {
+    post_filters_.push_back(each.name);
+  }
+}
 
 std::vector<ReferenceScheduler::Named> ReferenceScheduler::RulesAt(const Profile& profile,
                                                                    const ProfilePlugins& plugins,
@@ -202,8 +205,9 @@ void ReferenceScheduler::Draw(const View& view, const PlainPod& pod, Outcome& ou
 }
 
 std::vector<std::string> ReferenceScheduler::SayWhy(const PlainCluster& cluster,
-                                                    const PlainPod& pod,
-                                                    const Outcome& outcome) const {
+                                                    const PlainPod& pod, const Outcome& outcome,
+                                                    const Preemption& preemption) const {
+  if (!preemption.best.empty()) return {};
   const View view = Restored(cluster, pod);
   const auto reasons = [&](const std::string& node) -> std::vector<std::string> {
     if (!outcome.pre_filter.ok()) return outcome.pre_filter.reasons;
@@ -212,8 +216,15 @@ std::vector<std::string> ReferenceScheduler::SayWhy(const PlainCluster& cluster,
     return failure->second.verdict.reasons;
   };
   std::vector<std::string> said;
-  for (const Named& each : post_filters_) {
-    for (std::string& text : each.rule->SayWhy(view, pod, reasons)) said.push_back(std::move(text));
+  for (const std::string& plugin : post_filters_) {
+    if (plugin == "DefaultPreemption" && !preemption.message.empty()) {
+      said.push_back(preemption.message);
+    }
+    const auto rule = rules_.find(plugin);
+    if (rule == rules_.end() || rule->second == nullptr) continue;
+    for (std::string& text : rule->second->SayWhy(view, pod, reasons)) {
+      said.push_back(std::move(text));
+    }
   }
   return said;
 }
@@ -319,6 +330,8 @@ struct ReferenceScheduler::DryRun {
   }
 };
 
+// A reservation is there so that others do not get its room: they get it neither from the
+// reservation nor by evicting those who use it. Pods for which it is do not see what stands for it.
 static bool IsInsideOfAReservation(const PlainPod& pod, const Pods& seen_on_its_node) {
   return std::ranges::any_of(seen_on_its_node, [&](const PlainPod* other) {
     return other->is_reservation && other->meta().uid == pod.draws_from;
@@ -331,8 +344,7 @@ ReferenceScheduler::DryRun ReferenceScheduler::TryNode(const View& view, const P
   DryRun run;
   Pods potential;
   for (const PlainPod* other : view.PodsOn(node)) {
-    // What stands for a reservation is no pod that could be evicted, and who uses one that is not
-    // for the pod would leave his room to the reservation.
+    // What stands for a reservation is no pod that could be evicted.
     if (other->priority() >= pod.priority() || other->is_reservation) continue;
     if (!IsInsideOfAReservation(*other, view.PodsOn(node))) potential.push_back(other);
   }

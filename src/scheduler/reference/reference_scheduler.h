@@ -53,9 +53,10 @@ class ReferenceScheduler {
   // After Schedule found no node.
   Preemption Preempt(const PlainCluster& cluster, const PlainPod& pod,
                      const Outcome& outcome) const;
-  // What the plugins say of it that evict nobody, in their order.
+  // What is said besides by the plugins that are asked then, in their order; nothing if evictions
+  // help.
   std::vector<std::string> SayWhy(const PlainCluster& cluster, const PlainPod& pod,
-                                  const Outcome& outcome) const;
+                                  const Outcome& outcome, const Preemption& preemption) const;
   // "0/3 nodes are available: ..." without what is said besides.
   static std::string FitError(const PlainCluster& cluster, const Outcome& outcome);
 
@@ -92,7 +93,7 @@ class ReferenceScheduler {
   std::vector<Named> pre_filters_;
   std::vector<Named> filters_;
   std::vector<Named> scorers_;
-  std::vector<Named> post_filters_;
+  std::vector<std::string> post_filters_;
   std::vector<Named> reservers_;
 };
 

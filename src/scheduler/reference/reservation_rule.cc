@@ -69,6 +69,9 @@ class Reservation final : public Rule {
     if (pod.is_reservation || matches.ignores_all || matches.recorded.empty()) {
       return {Verdict::Skip()};
     }
+    // The first node with the smallest order is preferred, and in which order they come is nowhere
+    // laid down. Whichever has the largest total among them could be that first one, and then has
+    // the total that it has if all of them are preferred.
     int64_t least = 0;
     for (const PlainNode* node : nodes) least = SmallerOrder(least, OrderOf(view, *node));
     std::vector<int64_t> scores;
@@ -241,10 +244,12 @@ class Reservation final : public Rule {
     return reasons;
   }
 
-  // One that has nothing of what a pod asks for is only for those who must use one.
+  // One that shares no resource name with a pod is only for those who must use one. A name counts
+  // also where the amount is 0.
   static bool MayDraw(const View& view, const PlainPod& pod, const PlainReservation& drawn) {
-    return view.reservations->must_use || std::ranges::any_of(pod.requests, [&](const auto& each) {
-             return each.second > 0 && drawn.names.contains(each.first);
+    const kube::ResourceList asked = kube::PodRequests(*pod.pod);
+    return view.reservations->must_use || std::ranges::any_of(asked, [&](const auto& each) {
+             return drawn.names.contains(each.first);
            });
   }
 

@@ -6,6 +6,7 @@
 #include "kube/resources.h"
 #include "model/reservation/reservation_state.h"
 #include "model/reservation/reservation_status.h"
+#include "scheduler/reservation_controller/consumer_place.h"
 
 namespace koord::scheduler {
 namespace {
@@ -111,6 +112,12 @@ void ReservationController::OnReservation(const ReservationPtr& before,
   Enqueue(key_of(after));
 }
 
+// A pod that was to use up a reservation may turn up elsewhere.
+void ReservationController::OnPodAdded(const PodInfo& pod) {
+  OnOwner(pod);
+  OnConsumer(pod.uid());
+}
+
 void ReservationController::OnOwner(const PodInfo& pod) {
   if (!running_ || pod.held == nullptr || !pod.held->draws_from) return;
   Enqueue({pod.held->draws_from->name, pod.held->draws_from->uid});
@@ -126,8 +133,11 @@ void ReservationController::OnNodeRemoved(NodeRow row) {
 }
 
 // A pod that was to use up a reservation may go without ever being shown on its node.
-void ReservationController::OnPodGone(const PodPtr& last) {
-  const auto consumed = by_consumer_.find(last->metadata.uid);
+void ReservationController::OnPodGone(const PodPtr& last) { OnConsumer(last->metadata.uid); }
+
+void ReservationController::OnConsumer(const std::string& uid) {
+  if (by_consumer_.empty()) return;
+  const auto consumed = by_consumer_.find(uid);
   if (consumed != by_consumer_.end()) Enqueue(consumed->second);
 }
 
@@ -171,27 +181,15 @@ ReservationFacts ReservationController::FactsOf(const api::Reservation& reservat
   ReservationFacts facts;
   const std::optional<NodeRow> row = ledger_.nodes().Find(reservation.status.node_name);
   facts.has_its_node = row.has_value();
-  facts.consumer = ConsumerOf(reservation);
+  if (const auto consumer = model::ConsumerOf(reservation)) {
+    facts.consumer = PlaceOfConsumer(consumer->uid, reservation.metadata.uid, ledger_, &pending_);
+  }
   const ReservationBook::Entry* entry = book_.FindByUid(reservation.metadata.uid);
   if (entry == nullptr || !row) return facts;
   for (const PodInfo* owner : entry->owners) {
     if (owner->row == *row && !owner->assumed) facts.owners.push_back(owner->pod);
   }
   return facts;
-}
-
-ReservationFacts::Consumer ReservationController::ConsumerOf(
-    const api::Reservation& reservation) const {
-  using enum ReservationFacts::Consumer;
-  const auto consumer = model::ConsumerOf(reservation);
-  if (!consumer) return kNone;
-  if (pending_.contains(consumer->uid)) return kWaits;
-  const PodInfo* pod = ledger_.Find(consumer->uid);
-  if (pod == nullptr) return kGone;
-  if (pod->assumed) return kWaits;
-  const bool is_owner = pod->held != nullptr && pod->held->draws_from &&
-                        pod->held->draws_from->uid == reservation.metadata.uid;
-  return is_owner ? kIsOwner : kElsewhere;
 }
 
 // Those without a node say it in their conditions.

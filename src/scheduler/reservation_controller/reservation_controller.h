@@ -47,19 +47,19 @@ class ReservationController final : public LeaderPart, private LedgerListener, p
   void Listen();
 
   void OnReservation(const ReservationPtr& before, const ReservationPtr& after);
-  void OnPodAdded(const PodInfo& pod) override { OnOwner(pod); }
-  void OnPodRefreshed(const PodInfo& pod) override { OnOwner(pod); }
+  void OnPodAdded(const PodInfo& pod) override;
+  void OnPodRefreshed(const PodInfo& pod) override { OnPodAdded(pod); }
   void OnPodRemoved(const PodInfo& pod) override { OnOwner(pod); }
   void OnNodeRemoved(NodeRow row) override;
   void OnPodGone(const PodPtr& last) override;
   void OnOwner(const PodInfo& pod);
+  void OnConsumer(const std::string& uid);
   void Enqueue(const Key& key);
 
   void Handle(const std::string& key, kube::WorkQueue::Finish done);
   kube::Plan Decide(const Key& key);
   kube::Plan DecideGone(const Key& key) const;
   ReservationFacts FactsOf(const api::Reservation& reservation) const;
-  ReservationFacts::Consumer ConsumerOf(const api::Reservation& reservation) const;
   void WarnIfInvalid(const api::Reservation& reservation);
   void CarryOut(const std::string& key, kube::Plan plan, kube::WorkQueue::Finish done);
   void Collect();

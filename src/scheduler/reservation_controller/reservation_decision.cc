@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/keys.h"
 #include "api/resources.h"
 #include "kube/objects/pod_resources.h"
 #include "model/reservation/reservation_offer.h"
@@ -82,6 +83,10 @@ kube::Plan DecideReservation(const api::Reservation& reservation, const Reservat
     };
     plan.Add(kube::PinnedStatusPatch(api::kReservations, reservation.metadata,
                                      status_of(reservation), status_of(after)));
+  } else if (facts.consumer == ReservationFacts::Consumer::kElsewhere) {
+    plan.Add(kube::PinnedPatch(
+        api::kReservations, reservation.metadata,
+        {{"metadata", {{"annotations", {{api::kAnnotationReservationCurrentOwner, nullptr}}}}}}));
   }
   if (!reservation.status.node_name.empty() || rules.expire_unscheduled) {
     plan.again = model::NextLook(after, now);

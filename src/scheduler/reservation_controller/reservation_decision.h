@@ -27,7 +27,8 @@ struct EndingRules {
 };
 
 // What is to become of a reservation: it ends when its time is over, its node is gone or it was
-// used up; before, its status says who uses how much of it. Nothing more than needs to be is
+// used up; before, its status says who uses how much of it. The mark of a pod that was to use it up
+// and runs elsewhere is taken off: whoever set it could not. Nothing more than needs to be is
 // written, and only if nobody else has written meanwhile.
 kube::Plan DecideReservation(const api::Reservation& reservation, const ReservationFacts& facts,
                              const EndingRules& rules, WallTime now);

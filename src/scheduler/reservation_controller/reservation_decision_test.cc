@@ -98,7 +98,7 @@ TEST(ReservationDecision, ForgetsOwnersThatAreGone) {
 // Decision 8.
 TEST(ReservationDecision, NobodySucceedsWithoutAnOwnerOrAMark) {
   using Consumer = ReservationFacts::Consumer;
-  for (const Consumer consumer : {Consumer::kNone, Consumer::kWaits, Consumer::kElsewhere}) {
+  for (const Consumer consumer : {Consumer::kNone, Consumer::kWaits, Consumer::kIsOwner}) {
     EXPECT_EQ(Written(Decide(Reservation("ttl: 1h", kAvailable), {.consumer = consumer})), "");
   }
   const std::string once =
@@ -110,6 +110,17 @@ TEST(ReservationDecision, NobodySucceedsWithoutAnOwnerOrAMark) {
 }
 
 // TV12.
+// Whoever marked it may not have been able to take the mark back: then nobody could ever use it.
+TEST(ReservationDecision, TheMarkOfAPodThatRunsElsewhereIsTakenOff) {
+  const kube::Plan plan = Decide(Reservation("ttl: 1h", kAvailable),
+                                 {.consumer = ReservationFacts::Consumer::kElsewhere});
+  constexpr const char* kMetadata = "patch reservations r";
+  ASSERT_THAT(kube::StepsOf(plan), ElementsAre(kMetadata));
+  EXPECT_EQ(kube::ToYaml(kube::BodyOf(plan, kMetadata)),
+            Yaml("{metadata: {annotations: {scheduling.koordinator.sh/reservation-current-owner: "
+                 "null}, resourceVersion: '7', uid: u}}"));
+}
+
 TEST(ReservationDecision, ExpiresWhateverItsPhase) {
   EXPECT_EQ(Written(Decide(Reservation("ttl: 5m", kAvailable))), Yaml(kExpired));
   EXPECT_EQ(Written(Decide(Reservation("ttl: 5m", "{phase: Pending, nodeName: n1}"))),

@@ -39,6 +39,7 @@ void HoldingTransport::Lose() {
 
 SchedulerBed::SchedulerBed(Options options) {
   if (options.node_metrics) simulation::InstallNodeMetrics(server);
+  if (options.reservations) simulation::InstallReservations(server);
   scheduler::SchedulerApp::Options app_options{.configuration = LocalSchedulerConfiguration(),
                                                .gates = scheduler::SchedulerFeatureGates(),
                                                .api = &api};
@@ -88,6 +89,16 @@ Json SchedulerBed::Pod(std::string_view name, std::string_view cpu) {
       {"spec",
        {{"containers",
          array{{{"name", "c"}, {"image", "i"}, {"resources", {{"requests", {{"cpu", cpu}}}}}}}}}}};
+}
+
+Json SchedulerBed::Reservation(std::string_view name, std::string_view cpu) {
+  return {{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
+          {"kind", "Reservation"},
+          {"metadata", {{"name", name}}},
+          {"spec",
+           {{"template", Pod("", cpu)},
+            {"owners", array{{{"labelSelector", {{"matchLabels", {{"app", "owner"}}}}}}}},
+            {"ttl", "24h"}}}};
 }
 
 std::string SchedulerBed::NodeOf(const std::string& pod) {

@@ -42,7 +42,8 @@ struct SchedulerBed {
     // It is reached through `extender` whatever its address.
     std::optional<scheduler::Extender> settings = {};
     kube::HttpHandler* extender = nullptr;
-    bool node_metrics = true;  // their definition is installed
+    bool node_metrics = true;   // their definition is installed
+    bool reservations = false;  // theirs, too
   };
 
   SchedulerBed() : SchedulerBed(Options{}) {}
@@ -53,6 +54,8 @@ struct SchedulerBed {
   void AddNode(const std::string& name);  // 4 CPUs
   void PatchPod(const std::string& name, const kube::Json& patch);
   static kube::Json Pod(std::string_view name, std::string_view cpu);
+  // For pods with the label app=owner.
+  static kube::Json Reservation(std::string_view name, std::string_view cpu);
   std::string NodeOf(const std::string& pod);  // "": none
 
   apiserver::TestServer server;

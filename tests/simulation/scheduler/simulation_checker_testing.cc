@@ -353,11 +353,12 @@ void Checker::CheckVictim(const kube::Pod& victim) {
                        state->object.metadata.name));
 }
 
-void Checker::OnReservationDeletionSent(const std::string& name) {
+void Checker::OnReservationDeletionSent(const std::string& name, const std::string& uid) {
+  if (uid.empty()) Complain(fmt::format("{} is deleted without naming its uid", name));
   const auto known = reservations_.find(name);
-  if (known != reservations_.end() && !known->second.ended()) {
-    Complain(fmt::format("{} is collected and has not ended", name));
-  }
+  // Another one of the name is safe: the API server refuses.
+  if (known == reservations_.end() || known->second.object.metadata.uid != uid) return;
+  if (!known->second.ended()) Complain(fmt::format("{} is collected and has not ended", name));
 }
 
 void Checker::OnDeletionSent(const std::string& name, const std::string& uid) {

@@ -77,7 +77,7 @@ class Checker {
   // A scheduler sends this now.
   void OnBindingSent(const std::string& uid, const std::string& node);
   void OnDeletionSent(const std::string& name, const std::string& uid);
-  void OnReservationDeletionSent(const std::string& name);
+  void OnReservationDeletionSent(const std::string& name, const std::string& uid);
 
   void Complain(std::string what);
   const std::vector<std::string>& complaints() const { return complaints_; }

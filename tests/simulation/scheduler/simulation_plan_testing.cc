@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -56,10 +55,7 @@ Json Spread(std::string_view app, std::string_view key, std::string_view otherwi
 class Planner {
  public:
   Planner(uint64_t seed, PlanOptions options)
-      : random_(seed * 7919 + 1),
-        options_(options),
-        has_reservations_(std::getenv("KOORD_SIMULATION_RESERVATIONS") != nullptr),
-        reservations_expire_(has_reservations_ && random_.Chance(0.5)) {
+      : random_(seed * 7919 + 1), options_(options), reservations_expire_(random_.Chance(0.5)) {
     plan_.length = kLength;
   }
 
@@ -77,6 +73,10 @@ class Planner {
     Jumps();
     Troubles();
     Rescue();
+    MissedDeletions();
+    FailingRequests();
+    std::ranges::stable_sort(plan_.requests, {}, &Request::at);
+    std::ranges::stable_sort(plan_.troubles, {}, &Trouble::at);
     return std::move(plan_);
   }
 
@@ -352,6 +352,7 @@ class Planner {
     const std::string ttl =
         reservations_expire_ && random_.Chance(0.6) ? fmt::format("{}s", Between(5, 60)) : "24h";
     reservations_.insert(name);
+    reservations_made_.emplace(name, now_);
     Add("POST", kReservationsPath,
         ReservationObject(name, ReserverApp(Between(1, kReserverApps)), Between(3, 25) * 100,
                           random_.Chance(0.6), ttl));
@@ -364,14 +365,17 @@ class Planner {
     if (random_.Chance(0.3)) {
       return Add("PATCH", path, {{"spec", {{"unschedulable", random_.Chance(0.5)}}}});
     }
-    reservations_.erase(name);
-    Add("DELETE", path);
-    if (!random_.Chance(0.3)) return;
-    // Another one of the same name, at once.
-    reservations_.insert(name);
+    if (!ReplaceReservation(name)) reservations_.erase(name);
+  }
+
+  // Deletes it. Whether another one of the same name is made at once.
+  bool ReplaceReservation(const std::string& name) {
+    Add("DELETE", fmt::format("{}/{}", kReservationsPath, name));
+    if (!random_.Chance(0.3)) return false;
     Add("POST", kReservationsPath,
         ReservationObject(name, ReserverApp(Between(1, kReserverApps)), Between(3, 15) * 100,
                           random_.Chance(0.5), "24h"));
+    return true;
   }
 
   // A pod that may use a reservation, or must.
@@ -421,7 +425,7 @@ class Planner {
       return random_.Chance(0.25) ? ChangeDevices() : CreateCardPod();
     }
     const uint64_t what = random_.Below(100);
-    if (what < (has_reservations_ ? 30 : 52)) return CreatePod();
+    if (what < 30) return CreatePod();
     if (what < 38) return CreateReservation();
     if (what < 49) return CreateOwner();
     if (what < 52) return ChangeReservation();
@@ -454,7 +458,36 @@ class Planner {
                                 .instance = random_.Below(2),
                                 .lasts = Duration(1s) * Between(1, 20)});
     }
-    std::ranges::sort(plan_.troubles, {}, &Trouble::at);
+  }
+
+  // Both schedulers lose their watches while reservations and pods go, some of which come back as
+  // others.
+  void MissedDeletions() {
+    for (int64_t i = Between(0, 2); i > 0; --i) {
+      now_ = RandomTime();
+      for (size_t instance = 0; instance < 2; ++instance) {
+        plan_.troubles.push_back({.at = now_,
+                                  .kind = Trouble::Kind::kForgottenVersions,
+                                  .instance = instance,
+                                  .lasts = Duration(1s) * Between(2, 6)});
+      }
+      now_ += 500ms;
+      for (const auto& [name, made] : reservations_made_) {
+        if (made < now_ && random_.Chance(0.4)) ReplaceReservation(name);
+      }
+      for (const std::string& name : pods_) {
+        if (random_.Chance(0.1)) Add("DELETE", fmt::format("{}/{}", kPodsPath, name));
+      }
+    }
+  }
+
+  void FailingRequests() {
+    for (int64_t i = Between(0, 2); i > 0; --i) {
+      plan_.troubles.push_back({.at = RandomTime(),
+                                .kind = Trouble::Kind::kFailingRequests,
+                                .instance = random_.Below(2),
+                                .lasts = Duration(1s) * Between(5, 20)});
+    }
   }
 
   Duration RandomTime() { return Duration(static_cast<int64_t>(random_.Below(kLength.count()))); }
@@ -477,7 +510,7 @@ class Planner {
         }
       }
     }
-    for (int64_t i = 1; has_reservations_ && i <= kReserverApps; ++i) {
+    for (int64_t i = 1; i <= kReserverApps; ++i) {
       Json object =
           ReservationObject(fmt::format("rescue-{}", i), ReserverApp(i), 100, false, "0s");
       kube::At(object, {"spec", "allocatePolicy"}) = "Aligned";
@@ -494,11 +527,9 @@ class Planner {
   Plan plan_;
   Duration now_{};
   std::vector<Duration> times_;
-  // Worlds with reservations are asked for by KOORD_SIMULATION_RESERVATIONS=1: some of their seeds
-  // still show faults.
-  const bool has_reservations_;
   const bool reservations_expire_;
   std::set<std::string> nodes_, removed_, pods_, reservations_;
+  std::map<std::string, Duration> reservations_made_;
   std::vector<std::string> gated_;
   std::map<std::string, int> made_;
   int next_node_ = 0;

@@ -35,7 +35,16 @@ struct ClockJump {
 
 // What goes wrong with one of the two schedulers.
 struct Trouble {
-  enum class Kind { kCrash, kPartition, kDropWatches };
+  enum class Kind {
+    kCrash,
+    kPartition,
+    kDropWatches,
+    // Watches break, and the server has forgotten what they would go on with: what is gone in the
+    // meantime shows only by lists that it is not in.
+    kForgottenVersions,
+    // Half of all requests fail, with or without effect.
+    kFailingRequests
+  };
   Duration at{};
   Kind kind{};
   size_t instance = 0;

@@ -219,10 +219,11 @@ void Instance::OnSent(const kube::HttpRequest& request) {
                            std::string(kube::FindString(body, {"target", "name"})));
   } else if (request.method == "DELETE") {
     const std::string name = request.target.substr(request.target.rfind('/') + 1);
+    const std::string uid(kube::FindString(body, {"preconditions", "uid"}));
     if (request.target.starts_with(kReservationsPath)) {
-      return checker_.OnReservationDeletionSent(name);
+      return checker_.OnReservationDeletionSent(name, uid);
     }
-    checker_.OnDeletionSent(name, std::string(kube::FindString(body, {"preconditions", "uid"})));
+    checker_.OnDeletionSent(name, uid);
   }
 }
 
@@ -321,11 +322,7 @@ void World::DoPlanned() {
     ReportLoad(load->node);
   }
   while (const ClockJump* jump = due(plan_.jumps, next_jump_)) {
-    if (conditions_.jumps) {
-      loop().JumpWallClock(jump->by);
-      skew_ += jump->by;
-    }
-    ReportLoads();  // in any case: worlds with and without jumps see the same reports
+    SetClock(conditions_.jumps ? jump->by : Duration::zero());
   }
   while (const Trouble* trouble = due(plan_.troubles, next_trouble_)) {
     if (conditions_.troubled) Make(*trouble);
@@ -341,6 +338,17 @@ void World::DoPlanned() {
   }
 }
 
+// Worlds with and without jumps see the same reports of load. How old a report is shows by the time
+// that it states, so that a clock which is put forward makes all of them old until there are new
+// ones. That is as it should be, and nothing that is looked at here: no report is ever old.
+void World::SetClock(Duration by) {
+  const bool forward = by > Duration::zero();
+  if (forward) ReportLoads(by);
+  loop().JumpWallClock(by);
+  skew_ += by;
+  if (!forward) ReportLoads();
+}
+
 void World::Make(const Trouble& trouble) {
   Instance& instance = *instances_[trouble.instance];
   switch (trouble.kind) {
@@ -352,12 +360,22 @@ void World::Make(const Trouble& trouble) {
     case Trouble::Kind::kPartition:
       instance.SetNetwork(NoNetwork());
       instance.DropWatches();
-      heals_.emplace_back(now() + trouble.lasts, trouble.instance);
-      std::ranges::sort(heals_);
-      return;
+      return HealLater(trouble);
     case Trouble::Kind::kDropWatches:
       return instance.DropWatches();
+    case Trouble::Kind::kForgottenVersions:
+      instance.SetNetwork({.expired = 1});
+      instance.DropWatches();
+      return HealLater(trouble);
+    case Trouble::Kind::kFailingRequests:
+      instance.SetNetwork({.refused = 0.1, .lost_answer = 0.2, .internal_error = 0.2});
+      return HealLater(trouble);
   }
+}
+
+void World::HealLater(const Trouble& trouble) {
+  heals_.emplace_back(now() + trouble.lasts, trouble.instance);
+  std::ranges::sort(heals_);
 }
 
 void World::CalmDown() {
@@ -414,12 +432,12 @@ void World::RunPod(const std::string& name, const Checker::PodState& state) {
   }
 }
 
-void World::ReportLoads() {
+void World::ReportLoads(Duration ahead) {
   next_report_ = now() + kReport;
-  for (const auto& [node, percent] : loads_) ReportLoad(node);
+  for (const auto& [node, percent] : loads_) ReportLoad(node, ahead);
 }
 
-void World::ReportLoad(const std::string& node) {
+void World::ReportLoad(const std::string& node, Duration ahead) {
   const auto known = checker_.nodes().find(node);
   if (known == checker_.nodes().end()) return;
   const std::string path = fmt::format("{}/{}", kMetricsPath, node);
@@ -435,7 +453,7 @@ void World::ReportLoad(const std::string& node) {
   Send({.method = "PATCH",
         .target = path + "/status",
         .body = {{"status",
-                  {{"updateTime", kube::FormatTime(loop().clock().Now())},
+                  {{"updateTime", kube::FormatTime(loop().clock().Now() + ahead)},
                    {"nodeMetric",
                     {{"nodeUsage",
                       {{"resources",
@@ -523,7 +541,20 @@ void World::CheckReservations(std::string_view when) {
     if (!checker_.nodes().contains(reservation.status.node_name)) {
       Complain(when, fmt::format("{} is on {}, which is gone", name, reservation.status.node_name));
     }
+    CheckConsumer(reservation, when);
   }
+}
+
+// Who was to use one up and could not does not keep others from it.
+void World::CheckConsumer(const api::Reservation& reservation, std::string_view when) {
+  const auto consumer = api::ReservationCurrentOwnerOf(reservation.metadata.annotations);
+  if (!consumer.ok() || !*consumer) return;
+  const auto known = checker_.pods().find((*consumer)->name);
+  const bool waits = known != checker_.pods().end() && !known->second.bound() &&
+                     known->second.pod.metadata.uid == (*consumer)->uid;
+  if (waits) return;
+  Complain(when, fmt::format("I9: {} is available and says that {} uses it up",
+                             reservation.metadata.name, (*consumer)->name));
 }
 
 // Nobody is in the queue who is not pending, everybody is who is, and nothing is promised or given

@@ -101,14 +101,17 @@ class World {
   void RunTo(SteadyTime end);
   std::optional<SteadyTime> NextPlanned() const;
   void DoPlanned();
+  void SetClock(Duration by);
   void Make(const Trouble& trouble);
+  void HealLater(const Trouble& trouble);
   void CalmDown();
 
   // ---- the machines ----
   void RunMachines();
   void RunPod(const std::string& name, const Checker::PodState& state);
-  void ReportLoad(const std::string& node);
-  void ReportLoads();
+  // `ahead`: of the clock, about to be put forward.
+  void ReportLoad(const std::string& node, Duration ahead = {});
+  void ReportLoads(Duration ahead = {});
 
   // ---- what must hold ----
   void CheckBounds();
@@ -116,6 +119,7 @@ class World {
   void CheckAgainstFresh(scheduler::SchedulerApp& fresh, std::string_view when);
   void CheckQueue(Instance& instance, std::string_view when);
   void CheckReservations(std::string_view when);
+  void CheckConsumer(const api::Reservation& reservation, std::string_view when);
   void CheckEverybodyHelped();
   void Complain(std::string_view when, std::string what);
 

@@ -15,16 +15,8 @@ ReservationFit::ReservationFit(Ledger& ledger, Reasons& reasons, IsIgnoredResour
       no_place_(reasons.Intern("Insufficient pods by node")),
       too_many_pods_(reasons.Intern("Reservation(s) Too many pods")) {}
 
-std::vector<ResourceAmount> ReservationFit::Counted(const ResourceAmounts& requests) const {
-  std::vector<ResourceAmount> counted;
-  for (const ResourceAmount& each : requests) {
-    if (each.amount > 0 && !IsIgnored(each.id)) counted.push_back(each);
-  }
-  return counted;
-}
-
-bool ReservationFit::IsIgnored(ResourceId id) const {
-  return is_ignored_ != nullptr && is_ignored_(resources_.NameOf(id));
+bool ReservationFit::Counts(const ResourceAmount& need) const {
+  return need.amount > 0 && (is_ignored_ == nullptr || !is_ignored_(resources_.NameOf(need.id)));
 }
 
 void ReservationFit::SortByText(std::vector<ReasonId>& reasons) const {
@@ -79,7 +71,8 @@ std::vector<ReasonId> ReservationFit::OnRow::NodeShortage(const Offer* offer) co
   if (view_.PodCount(nodes) - place + 1 > nodes.allocatable_pods()[view_.row]) {
     reasons.push_back(fit_.no_place_);
   }
-  for (const ResourceAmount& need : fit_.Counted(pod_.requests)) {
+  for (const ResourceAmount& need : pod_.requests) {
+    if (!fit_.Counts(need)) continue;
     // What no node has cannot be left, whatever a reservation says.
     const bool may_be_left = offer != nullptr && nodes.IsOffered(need.id);
     const int64_t left = may_be_left ? offer->Left(need.id, freed) : 0;
@@ -106,10 +99,9 @@ std::vector<ReasonId> ReservationFit::OnRow::ReservationShortage(const Offer& of
                                         texts_)
                  : fit_.too_many_pods_);
   }
-  const std::vector<ResourceAmount> needs = fit_.Counted(pod_.requests);
   for (const ResourceId id : offer.resources) {
-    const auto need = std::ranges::find(needs, id, &ResourceAmount::id);
-    if (need == needs.end()) continue;
+    const auto need = std::ranges::find(pod_.requests, id, &ResourceAmount::id);
+    if (need == pod_.requests.end() || !fit_.Counts(*need)) continue;
     const int64_t capacity = AmountOf(offer.allocatable, id) - AmountOf(offer.kept_back, id);
     const int64_t used = std::max<int64_t>(0, AmountOf(offer.used, id) - AmountOf(freed, id));
     if (need->amount <= capacity - used) continue;

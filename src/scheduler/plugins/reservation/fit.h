@@ -61,8 +61,8 @@ class ReservationFit {
   void SortByText(std::vector<ReasonId>& reasons) const;
 
  private:
-  bool IsIgnored(ResourceId id) const;
-  std::vector<ResourceAmount> Counted(const ResourceAmounts& requests) const;
+  // Whether what is asked for takes part.
+  bool Counts(const ResourceAmount& need) const;
 
   const NodeTable& nodes_;
   const ResourceNames& resources_;

@@ -94,22 +94,26 @@ std::vector<std::string> ReservationTally::Lines(bool has_affinity) const {
   return lines;
 }
 
-std::vector<std::string> ReservationReasons(const Seeker& seeker, const Offers& offers,
+std::vector<std::string> NodeReasons(const Diagnosis& diagnosis, NodeRow row,
+                                     const Reasons& reasons) {
+  if (diagnosis.pre_filter.rejected()) return diagnosis.pre_filter.reasons;
+  std::vector<std::string> texts;
+  if (row < diagnosis.rows.size()) {
+    for (const ReasonId reason : diagnosis.rows[row].verdict.reasons) {
+      reasons.ForEachText(reason, [&](std::string_view text) { texts.emplace_back(text); });
+    }
+  }
+  if (texts.empty() && !diagnosis.absent_reason.empty()) texts.push_back(diagnosis.absent_reason);
+  return texts;
+}
+
+std::vector<std::string> ReservationReasons(const Seeker& seeker, const InspectedNodes& inspected,
                                             const Diagnosis& diagnosis, const Reasons& reasons) {
   if (seeker.ignores_all()) return {};
-  const Offer* const named = seeker.terms().wanted_name().empty()
-                                 ? nullptr
-                                 : offers.FindByName(seeker.terms().wanted_name());
   ReservationTally tally;
   for (const auto& [row, of_row] : seeker.rows()) {
-    if (named != nullptr && named->row() != kNoRow && named->row() != row) continue;
-    std::vector<std::string> texts;
-    if (!diagnosis.pre_filter.rejected() && row < diagnosis.rows.size()) {
-      for (const ReasonId reason : diagnosis.rows[row].verdict.reasons) {
-        reasons.ForEachText(reason, [&](std::string_view text) { texts.emplace_back(text); });
-      }
-    }
-    tally.Add(of_row->considered, texts);
+    if (!inspected.Has(row)) continue;
+    tally.Add(of_row->considered, NodeReasons(diagnosis, row, reasons));
   }
   return tally.Lines(seeker.has_affinity());
 }

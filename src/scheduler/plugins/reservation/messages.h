@@ -30,8 +30,21 @@ class ReservationTally {
   std::map<std::string, size_t> by_node_reason_;
 };
 
-// Of all nodes that were inspected: those of its reservations, or that of the one it names.
-std::vector<std::string> ReservationReasons(const Seeker& seeker, const Offers& offers,
+// Why a node will not do, in the words of the message: what PreFilter has said holds for all nodes,
+// and nodes that it has left out have a reason in common.
+std::vector<std::string> NodeReasons(const Diagnosis& diagnosis, NodeRow row,
+                                     const Reasons& reasons);
+
+// The nodes whose reservations are counted: all, or for a pod that names a reservation which was
+// given a node, only that node, whatever has become of it and of the reservation since.
+struct InspectedNodes {
+  bool all = true;
+  std::optional<NodeRow> only = {};  // nothing: a node that is not there
+
+  bool Has(NodeRow row) const { return all || only == row; }
+};
+
+std::vector<std::string> ReservationReasons(const Seeker& seeker, const InspectedNodes& inspected,
                                             const Diagnosis& diagnosis, const Reasons& reasons);
 
 // What the event FailedScheduling-Reservation says of a pod with this message; nothing if the

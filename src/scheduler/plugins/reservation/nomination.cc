@@ -1,10 +1,8 @@
 #include "scheduler/plugins/reservation/nomination.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 
-#include "model/reservation/reservation_score.h"
 #include "scheduler/plugins/reservation/words.h"
 
 namespace koord::scheduler {
@@ -22,23 +20,10 @@ int64_t RawOf(int64_t order, int64_t worth) {
   return ((kLargestOrder - bounded + 1) << kWorthBits) + worth;
 }
 
-int64_t SmallestOrder(std::span<const Offer* const> offers) {
-  int64_t smallest = 0;
-  for (const Offer* offer : offers) {
-    const int64_t order = offer->terms.order;
-    if (order != 0 && (smallest == 0 || order < smallest)) smallest = order;
-  }
-  return smallest;
-}
-
-kube::ResourceList ListOf(const ResourceAmounts& amounts, const ResourceNames& resources) {
-  kube::ResourceList list;
-  for (const ResourceAmount& each : amounts) {
-    list.emplace(resources.NameOf(each.id), each.id == kCpuId
-                                                ? kube::Quantity::FromMilli(each.amount)
-                                                : kube::Quantity(each.amount));
-  }
-  return list;
+// 0 is none.
+int64_t SmallerOrder(int64_t a, int64_t b) {
+  if (a == 0 || b == 0) return a + b;
+  return std::min(a, b);
 }
 
 }  // namespace
@@ -48,7 +33,6 @@ ReservationChoice::ReservationChoice(Ledger& ledger, Reasons& reasons, ProfileTr
     : fit_(ledger, reasons, std::move(rules.is_ignored)),
       reasons_(reasons),
       trials_(trials),
-      resources_(ledger.resources()),
       skip_fits_node_(rules.skip_fits_node),
       no_match_(reasons.Intern(kNoReservationMatches)),
       no_room_(reasons.Intern("node(s) no reservation(s) to meet the requirements")) {}
@@ -88,9 +72,8 @@ RowVerdict ReservationChoice::Check(const Seeker& seeker, const RowView& row, Re
   const ReservationFit::OnRow on_row(fit_, seeker.shape(), row, *of_row, texts);
   std::vector<ReasonId> of_node;
   RowVerdict verdict{Code::kUnschedulable, {}};
-  for (const Offer* offer : of_row->matched) {
-    if (!seeker.has_affinity() && !offer->SharesNamesWith(seeker.shape().requests)) continue;
-    const Shortage shortage = ShortageOf(on_row, seeker, row, *offer, texts);
+  for (const Seeker::Drawable& each : of_row->drawable) {
+    const Shortage shortage = ShortageOf(on_row, seeker, row, each.offer(), texts);
     if (shortage.none()) return {};
     for (const ReasonId reason : shortage.of_node) {
       if (std::ranges::find(of_node, reason) == of_node.end()) of_node.push_back(reason);
@@ -113,59 +96,63 @@ RowVerdict ReservationChoice::Check(const Seeker& seeker, const RowView& row, Re
   return verdict;
 }
 
-std::vector<const Offer*> ReservationChoice::Sorted(const Seeker& seeker,
-                                                    std::vector<const Offer*> offers) const {
-  if (offers.size() <= 1) return offers;
-  const int64_t smallest = SmallestOrder(offers);
-  const auto rank = [&](const Offer* offer) {
-    const bool first = smallest != 0 && offer->terms.order == smallest;
-    return std::tuple(first ? 0 : 1, first ? 0 : -FullnessOf(seeker, *offer), offer->terms.created,
-                      offer->terms.name);
+ReservationChoice::Drawables ReservationChoice::Sorted(Drawables drawables) {
+  if (drawables.size() <= 1) return drawables;
+  int64_t smallest = 0;
+  for (const Seeker::Drawable* each : drawables) {
+    smallest = SmallerOrder(smallest, each->offer().terms.order);
+  }
+  const auto rank = [&](const Seeker::Drawable* each) {
+    const model::ReservationOffer& terms = each->offer().terms;
+    const bool first = smallest != 0 && terms.order == smallest;
+    return std::tuple(first ? 0 : 1, first ? 0 : -each->Fullness(), terms.created,
+                      std::string_view(terms.name));
   };
-  std::ranges::sort(offers, {}, rank);
-  return offers;
+  std::ranges::sort(drawables, {}, rank);
+  return drawables;
 }
 
 std::vector<const Offer*> ReservationChoice::InOrder(const Seeker& seeker, NodeRow row) const {
   const Seeker::Row* const of_row = seeker.Find(row);
   if (of_row == nullptr) return {};
-  std::vector<const Offer*> offers = of_row->matched;
-  if (!seeker.has_affinity()) {
-    std::erase_if(offers, [&](const Offer* offer) {
-      return !offer->SharesNamesWith(seeker.shape().requests);
-    });
+  Drawables drawables;
+  for (const Seeker::Drawable& each : of_row->drawable) drawables.push_back(&each);
+  std::vector<const Offer*> offers;
+  for (const Seeker::Drawable* each : Sorted(std::move(drawables))) {
+    offers.push_back(&each->offer());
   }
-  return Sorted(seeker, std::move(offers));
+  return offers;
+}
+
+const Seeker::Drawable* ReservationChoice::Best(const Seeker& seeker, const RowView& row,
+                                                ReasonHold& texts) {
+  const Seeker::Row* const of_row = seeker.Find(row.row);
+  if (of_row == nullptr || of_row->drawable.empty()) return nullptr;
+  if (of_row->matched.size() == 1 && seeker.has_affinity()) return &of_row->drawable.front();
+  const ReservationFit::OnRow on_row(fit_, seeker.shape(), row, *of_row, texts);
+  // A pod that may do without uses what would do; without an order that is the fullest, for which
+  // all must be known.
+  Drawables left;
+  for (const Seeker::Drawable& each : of_row->drawable) {
+    if (ShortageOf(on_row, seeker, row, each.offer(), texts).none()) left.push_back(&each);
+  }
+  left = Sorted(std::move(left));
+  return left.empty() ? nullptr : left.front();
 }
 
 const Offer* ReservationChoice::Nominate(const Seeker& seeker, const RowView& row,
                                          ReasonHold& texts) {
-  const Seeker::Row* const of_row = seeker.Find(row.row);
-  if (of_row == nullptr || of_row->matched.empty()) return nullptr;
-  if (of_row->matched.size() == 1 && seeker.has_affinity()) return of_row->matched.front();
-  const ReservationFit::OnRow on_row(fit_, seeker.shape(), row, *of_row, texts);
-  // A pod that may do without uses what would do; without an order that is the fullest, for which
-  // all must be known.
-  std::vector<const Offer*> left;
-  for (const Offer* offer : of_row->matched) {
-    if (!seeker.has_affinity() && !offer->SharesNamesWith(seeker.shape().requests)) continue;
-    if (ShortageOf(on_row, seeker, row, *offer, texts).none()) left.push_back(offer);
-  }
-  left = Sorted(seeker, std::move(left));
-  return left.empty() ? nullptr : left.front();
-}
-
-int64_t ReservationChoice::FullnessOf(const Seeker& seeker, const Offer& offer) const {
-  return model::ReservationScore(seeker.terms().requests, offer.terms.allocatable,
-                                 ListOf(offer.Allocated(), resources_));
+  const Seeker::Drawable* const best = Best(seeker, row, texts);
+  return best == nullptr ? nullptr : &best->offer();
 }
 
 int64_t ReservationChoice::Score(const Seeker& seeker, const RowView& row, ReasonHold& texts) {
   const Seeker::Row* const of_row = seeker.Find(row.row);
   if (of_row == nullptr || of_row->matched.empty()) return 0;
-  const Offer* const nominated = Nominate(seeker, row, texts);
-  const int64_t worth = nominated == nullptr ? 0 : FullnessOf(seeker, *nominated);
-  return RawOf(SmallestOrder(of_row->matched), worth);
+  const Seeker::Drawable* const nominated = Best(seeker, row, texts);
+  int64_t order = 0;
+  for (const Offer* offer : of_row->matched) order = SmallerOrder(order, offer->terms.order);
+  return RawOf(order, nominated == nullptr ? 0 : nominated->Fullness());
 }
 
 void ReservationChoice::Normalize(ScoreRange range, std::span<int64_t> scores) {

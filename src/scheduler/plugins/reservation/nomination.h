@@ -1,4 +1,6 @@
 #pragma once
+#include <absl/container/inlined_vector.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -48,13 +50,13 @@ class ReservationChoice {
                       const RowView& view, const Offer& offer, ReasonHold& texts);
   // What stands against CPUs and devices, drawn from an offer (null: from none).
   std::vector<std::string> Refusals(const Seeker& seeker, const RowView& view, const Offer* offer);
-  std::vector<const Offer*> Sorted(const Seeker& seeker, std::vector<const Offer*> offers) const;
-  int64_t FullnessOf(const Seeker& seeker, const Offer& offer) const;
+  using Drawables = absl::InlinedVector<const Seeker::Drawable*, 4>;
+  static Drawables Sorted(Drawables drawables);
+  const Seeker::Drawable* Best(const Seeker& seeker, const RowView& row, ReasonHold& texts);
 
   ReservationFit fit_;
   Reasons& reasons_;
   ProfileTrials& trials_;
-  const ResourceNames& resources_;
   const bool skip_fits_node_;
   const ReasonId no_match_;
   const ReasonId no_room_;

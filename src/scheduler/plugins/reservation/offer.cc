@@ -7,7 +7,7 @@ namespace koord::scheduler {
 ResourceAmounts Offer::Allocated() const {
   ResourceAmounts allocated;
   for (const ResourceAmount& each : used) {
-    if (std::ranges::find(resources, each.id) != resources.end()) allocated.push_back(each);
+    if (IsAbout(each.id)) allocated.push_back(each);
   }
   return allocated;
 }
@@ -18,9 +18,8 @@ int64_t Offer::Left(ResourceId id, const ResourceAmounts& freed) const {
 }
 
 bool Offer::SharesNamesWith(const ResourceAmounts& requests) const {
-  return std::ranges::any_of(requests, [&](const ResourceAmount& each) {
-    return std::ranges::find(resources, each.id) != resources.end();
-  });
+  return std::ranges::any_of(requests,
+                             [&](const ResourceAmount& each) { return IsAbout(each.id); });
 }
 
 void Count(Offer& offer, ResourceNames& resources) {

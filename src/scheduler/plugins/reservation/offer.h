@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ struct Offer {
   // What is left for further owners, if these amounts of `used` were free.
   int64_t Left(ResourceId id, const ResourceAmounts& freed = {}) const;
   bool SharesNamesWith(const ResourceAmounts& requests) const;
+  bool IsAbout(ResourceId id) const { return std::ranges::find(resources, id) != resources.end(); }
 };
 
 // Takes the numbers from the terms.

@@ -6,6 +6,7 @@
 #include "api/reservation_annotations.h"
 #include "base/log.h"
 #include "model/reservation/reservation_state.h"
+#include "scheduler/reservation_controller/consumer_place.h"
 
 namespace koord::scheduler {
 
@@ -111,6 +112,7 @@ std::span<const Offer* const> Offers::On(NodeRow row) const {
 // ---- What the ledger says of them
 
 void Offers::OnPodAdded(const PodInfo& pod) {
+  OnConsumer(pod.uid());
   if (pod.held == nullptr) return;
   if (const auto& reserves = pod.held->reserves) {
     if (!IsReservePod(*pod.pod)) return SetActingPod(pod);
@@ -120,6 +122,7 @@ void Offers::OnPodAdded(const PodInfo& pod) {
 }
 
 void Offers::OnPodRefreshed(const PodInfo& pod) {
+  OnConsumer(pod.uid());
   if (pod.held == nullptr) return;
   if (pod.held->reserves && !IsReservePod(*pod.pod)) SetActingPod(pod);
   if (const auto& drawn = pod.held->draws_from) Anew(drawn->uid);
@@ -190,8 +193,10 @@ void Offers::OnConsumer(const std::string& uid) {
 bool Offers::IsUsedUp(const Entry& entry) const {
   if (!entry.terms.allocate_once) return false;
   if (entry.owners > 0 || entry.spent) return true;
-  if (entry.terms.consumer_uid.empty()) return false;
-  return context_.pending == nullptr || !context_.pending->contains(entry.terms.consumer_uid);
+  using enum ReservationFacts::Consumer;
+  const ReservationFacts::Consumer consumer =
+      PlaceOfConsumer(entry.terms.consumer_uid, entry.terms.uid, context_.ledger, context_.pending);
+  return consumer == kGone || consumer == kIsOwner;
 }
 
 // ---- Pods that are asked for by name

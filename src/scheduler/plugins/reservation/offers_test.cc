@@ -188,12 +188,38 @@ TEST_F(OffersTest, AReservationThatIsAvailableMayHelpThosePodsThatItIsFor) {
   EXPECT_FALSE(plugin.MightCure(*Pod("cpu: 1", kWeb), waits));
 }
 
-TEST_F(OffersTest, APodThatGoesMayHelpThoseForWhomSomethingIsReserved) {
+TEST_F(OffersTest, ClustersWithoutReservationsTryNobodyForThem) {
   const ClusterEvent event{.kind = EventKind::kAssignedPodRemoved, .pod_before = Pod("cpu: 1")};
   EXPECT_FALSE(plugin.MightCure(*Pod("cpu: 1", kWeb), event));
-  Reserve("r", "n", "cpu: 4", kWebOwners);
-  EXPECT_TRUE(plugin.MightCure(*Pod("cpu: 1", kWeb), event));
-  EXPECT_FALSE(plugin.MightCure(*Pod("cpu: 1", "app: other"), event));
+}
+
+// 20 CPUs, of which 15 are reserved and given only as a whole: 16 do not fit, until the reservation
+// is gone, or its node has more, or somebody else leaves.
+TEST_F(OffersTest, PodsThatWereRejectedBecauseOfAReservationAreTriedWhenThereIsRoomWithoutIt) {
+  const auto reservation =
+      Reserve("r", "n", "cpu: 15", std::string(kWebOwners) + ", allocatePolicy: Restricted");
+  const auto pod = Pod("cpu: 16", kWeb);
+  ASSERT_EQ(Check(*Query(pod), "n"), "Unschedulable: Insufficient cpu by node");
+  const auto reserve_pod = ledger.Find("uid-of-r")->pod;
+  Delete("r");
+  EXPECT_TRUE(
+      plugin.MightCure(*pod, {.kind = EventKind::kAssignedPodRemoved, .pod_before = reserve_pod}));
+  EXPECT_TRUE(plugin.MightCure(
+      *pod, {.kind = EventKind::kNodeUpdated, .node_changes = {.allocatable = true}}));
+  EXPECT_FALSE(
+      plugin.MightCure(*pod, {.kind = EventKind::kNodeUpdated, .node_changes = {.images = true}}));
+}
+
+// ---- Who was to use one up
+
+TEST_F(OffersTest, OneWhoseConsumerRunsElsewhereCanBeUsed) {
+  Node("m", 4);
+  Reserve("r", "n", "cpu: 4", kWebOwners,
+          ", annotations: {scheduling.koordinator.sh/reservation-current-owner: "
+          "'{\"name\":\"x\",\"uid\":\"x\"}'}");
+  EXPECT_FALSE(Finds(Pod("cpu: 1", kWeb))) << "it is gone, and may have used it";
+  AddPod("{metadata: {name: x}, spec: {nodeName: m}}");
+  EXPECT_TRUE(Finds(Pod("cpu: 1", kWeb)));
 }
 
 // ---- What reservations ask of nodes

@@ -8,6 +8,7 @@
 
 #include "api/keys.h"
 #include "api/reservation_annotations.h"
+#include "kube/objects/pod_resources.h"
 #include "model/reservation/reservation_state.h"
 #include "scheduler/framework/short_note.h"
 #include "scheduler/pipeline/pipeline.h"
@@ -24,6 +25,12 @@ bool SaysAnything(const kube::ObjectMeta& pod) {
          pod.labels.contains(api::kLabelReservation) ||
          pod.annotations.contains(api::kAnnotationReservationAffinity) ||
          pod.annotations.contains(api::kAnnotationExactMatchReservation);
+}
+
+// Null: nobody asks.
+IsIgnoredResource IgnoredBy(const ReservationArgs& args) {
+  if (args.ignored_resources.empty() && args.ignored_resource_groups.empty()) return nullptr;
+  return [&args](std::string_view name) { return args.Ignores(name); };
 }
 
 // What one attempt draws from.
@@ -76,7 +83,7 @@ ReservationPlugin::ReservationPlugin(const PluginContext& context, const Reserva
                       *offers_, context.metrics),
       neighbours_(context.nodes(), *offers_, context.reasons),
       choice_(context.ledger, context.reasons, *context.trials,
-              {.is_ignored = [this](std::string_view name) { return args_.Ignores(name); },
+              {.is_ignored = IgnoredBy(args_),
                .skip_fits_node = context.Enabled("SkipReservationFitsNode")}),
       binder_(context),
       consumption_(context),
@@ -114,6 +121,7 @@ std::unique_ptr<PluginState> ReservationPlugin::Compile(const PodShape& shape) {
       shape, *std::move(terms),
       Seeker::Context{.offers = offers_,
                       .nodes = context_.ledger.nodes(),
+                      .resources = context_.ledger.resources(),
                       .options = match_options_,
                       .found_first = [this](uint32_t id) { ++first_found_[id]; },
                       .forget_first =
@@ -280,10 +288,23 @@ PostFilterResult ReservationPlugin::PostFilter(Attempt& attempt, PodQuery& query
   if (preemption_) result = preemption_->Run(attempt, query, diagnosis);
   if (result.verdict.code != Code::kUnschedulable) return result;
   if (const Seeker* const seeker = SeekerOf(query)) {
-    std::ranges::move(ReservationReasons(*seeker, *offers_, diagnosis, context_.reasons),
-                      std::back_inserter(result.verdict.reasons));
+    std::ranges::move(
+        ReservationReasons(*seeker, InspectedFor(*seeker), diagnosis, context_.reasons),
+        std::back_inserter(result.verdict.reasons));
   }
   return result;
+}
+
+InspectedNodes ReservationPlugin::InspectedFor(const Seeker& seeker) const {
+  const std::string_view name = seeker.terms().wanted_name();
+  if (name.empty()) return {};
+  const api::Reservation* const named = context_.objects.reservations.Find(name);
+  if (named != nullptr && !named->status.node_name.empty()) {
+    return {.all = false, .only = context_.nodes().Find(named->status.node_name)};
+  }
+  const Offer* const acting = offers_->FindByName(name);
+  if (acting == nullptr || acting->row() == kNoRow) return {};
+  return {.all = false, .only = acting->row()};
 }
 
 bool ReservationPlugin::MightHelp(const PodShape& shape, NodeRow row, Code code) const {
@@ -447,26 +468,52 @@ void ReservationPlugin::Bind(Attempt& attempt, VerdictDone done) {
 
 // ---- When to try again
 
+// A pod may have been rejected because of an offer that is there no more, and what was said of it
+// then tells nothing of what would be said now. So whatever makes room may cure it, as soon as
+// there was an offer at all; whether it does is seen by looking at the rows that have changed.
 bool ReservationPlugin::MightCure(const kube::Pod& rejected, const ClusterEvent& event) {
   const bool reserves = Reserves(rejected);
+  const bool was_asked = reserves || offers_->any_ever();
   switch (event.kind) {
     case EventKind::kForced:
       return true;
-    case EventKind::kAssignedPodRemoved: {
-      if (preemption_ || event.pod_before == nullptr) return true;
-      if (reserves) return Reserves(*event.pod_before) || IsReservePod(rejected);
-      if (offers_->empty()) return false;
-      auto terms = model::ReservationSeeker::Of(rejected);
-      return terms.ok() && offers_->HasAnyFor(model::OfferKeysOf(rejected, *terms));
-    }
-    case EventKind::kReservationChanged: {
-      const auto& after = event.reservation_after;
-      return !reserves && after != nullptr && model::IsAvailable(*after) &&
-             MayDrawFrom(rejected, *after);
-    }
+    case EventKind::kAssignedPodRemoved:
+      return was_asked || preemption_;
+    case EventKind::kNodeAdded:
+      return was_asked;
+    case EventKind::kNodeUpdated:
+      return was_asked && (event.node_changes.allocatable || event.node_changes.labels);
+    case EventKind::kAssignedPodUpdated:
+      return was_asked && MightCureByUpdate(rejected, event);
+    case EventKind::kReservationChanged:
+      return reserves ? GivesWay(event) : MightServe(rejected, event);
     default:
       return false;
   }
+}
+
+// One that acts as a reservation may be ready now, what a reservation holds may have changed, and
+// any pod may have been scaled down.
+bool ReservationPlugin::MightCureByUpdate(const kube::Pod& rejected,
+                                          const ClusterEvent& event) const {
+  if (event.pod_before == nullptr || Reserves(*event.pod_after)) return true;
+  const auto terms = model::ReservationSeeker::Of(rejected);
+  return terms.ok() && offers_->HasAnyFor(model::OfferKeysOf(rejected, *terms)) &&
+         kube::PodRequests(*event.pod_before) != kube::PodRequests(*event.pod_after);
+}
+
+// Where another policy kept reservations off a node.
+bool ReservationPlugin::GivesWay(const ClusterEvent& event) {
+  const auto& before = event.reservation_before;
+  const auto& after = event.reservation_after;
+  return before != nullptr && model::IsAvailable(*before) &&
+         (after == nullptr || !model::IsAvailable(*after) ||
+          before->spec.allocate_policy != after->spec.allocate_policy);
+}
+
+bool ReservationPlugin::MightServe(const kube::Pod& rejected, const ClusterEvent& event) const {
+  const auto& after = event.reservation_after;
+  return after != nullptr && model::IsAvailable(*after) && MayDrawFrom(rejected, *after);
 }
 
 bool ReservationPlugin::MayDrawFrom(const kube::Pod& pod,

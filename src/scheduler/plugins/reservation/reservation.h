@@ -15,6 +15,7 @@
 #include "scheduler/plugins/reservation/consumption.h"
 #include "scheduler/plugins/reservation/eviction_rules.h"
 #include "scheduler/plugins/reservation/label_index.h"
+#include "scheduler/plugins/reservation/messages.h"
 #include "scheduler/plugins/reservation/neighbours.h"
 #include "scheduler/plugins/reservation/nomination.h"
 #include "scheduler/plugins/reservation/offers.h"
@@ -91,7 +92,16 @@ class ReservationPlugin final : public PreFilterPlugin,
   Found RoomsFor(const PodShape& shape, NodeRow row) override;
 
   bool Wants(EventKind kind) const override {
-    return kind == EventKind::kAssignedPodRemoved || kind == EventKind::kReservationChanged;
+    switch (kind) {
+      case EventKind::kAssignedPodUpdated:
+      case EventKind::kAssignedPodRemoved:
+      case EventKind::kNodeAdded:
+      case EventKind::kNodeUpdated:
+      case EventKind::kReservationChanged:
+        return true;
+      default:
+        return false;
+    }
   }
   bool MightCure(const kube::Pod& rejected, const ClusterEvent& event) override;
 
@@ -108,6 +118,10 @@ class ReservationPlugin final : public PreFilterPlugin,
   Verdict AdmitReservation(const kube::Pod& reserve_pod, const State& state) const;
   Verdict ReserveForReservation(Attempt& attempt);
   std::unique_ptr<PreAllocation> PreAllocationOf(const PodShape& shape) const;
+  InspectedNodes InspectedFor(const Seeker& seeker) const;
+  bool MightCureByUpdate(const kube::Pod& rejected, const ClusterEvent& event) const;
+  static bool GivesWay(const ClusterEvent& event);
+  bool MightServe(const kube::Pod& rejected, const ClusterEvent& event) const;
   bool MayDrawFrom(const kube::Pod& pod, const api::Reservation& reservation) const;
 
   const PluginContext context_;

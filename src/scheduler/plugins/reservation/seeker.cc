@@ -23,6 +23,12 @@ std::vector<std::string> KeysOf(const kube::Pod& pod, const model::ReservationSe
   return terms.ignores_all ? std::vector<std::string>() : model::OfferKeysOf(pod, terms);
 }
 
+// Whether any of the resources is named, be it with 0.
+bool Asks(const kube::ResourceList& requests, const std::vector<std::string>& names) {
+  return std::ranges::any_of(names,
+                             [&](const std::string& name) { return requests.contains(name); });
+}
+
 }  // namespace
 
 Seeker::Seeker(const PodShape& shape, model::ReservationSeeker terms, Context context)
@@ -41,6 +47,26 @@ Seeker::Seeker(const PodShape& shape, model::ReservationSeeker terms, Context co
 Seeker::~Seeker() {
   if (has_told_) context_.forget_first(shape_.id);
   context_.offers->Unfollow(*this, keys_);
+}
+
+// ---- How full they become
+
+Seeker::Drawable::Drawable(const Offer& offer, const model::ReservationSeeker& seeker,
+                           const ResourceNames& resources)
+    : offer_(&offer), scorer_(seeker.requests, offer.terms.allocatable) {
+  for (const auto& part : scorer_.parts()) {
+    std::optional<ResourceId> id = resources.Find(part.name);
+    if (id && !offer.IsAbout(*id)) id.reset();
+    ids_.push_back(id);
+  }
+}
+
+int64_t Seeker::Drawable::Fullness() const {
+  return scorer_.Score([&](size_t i) -> int64_t {
+    if (!ids_[i]) return 0;
+    const int64_t used = AmountOf(offer_->used, *ids_[i]);
+    return *ids_[i] == kCpuId ? used : used * 1000;
+  });
 }
 
 // ---- Offers that come and go
@@ -83,7 +109,12 @@ void Seeker::AddMatch(Row& at, const Offer& offer) {
   const NodeRow row = offer.row();
   ++version_;
   at.delta.removed.push_back(offer.reserve_pod);
-  if (!ignores_all()) at.matched.push_back(&offer);
+  if (!ignores_all()) {
+    at.matched.push_back(&offer);
+    if (has_affinity() || Asks(terms_.requests, offer.terms.resource_names)) {
+      at.drawable.emplace_back(offer, terms_, context_.resources);
+    }
+  }
   if (at.matches++ == 0) {
     at.place = transformed_.size();
     transformed_.push_back(row);
@@ -100,6 +131,7 @@ void Seeker::RemoveMatch(Row& at, const Offer& offer) {
   ++version_;
   std::erase(at.delta.removed, offer.reserve_pod);
   std::erase(at.matched, &offer);
+  std::erase_if(at.drawable, [&](const Drawable& each) { return &each.offer() == &offer; });
   if (--at.matches == 0) {
     const NodeRow last = transformed_.back();
     transformed_[at.place] = last;

@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "model/reservation/reservation_matching.h"
+#include "model/reservation/reservation_score.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/matching/node_matcher.h"
 #include "scheduler/plugins/reservation/offers.h"
@@ -22,6 +24,7 @@ class Seeker final : private OfferFollower {
   struct Context {
     std::shared_ptr<Offers> offers;
     NodeTable& nodes;
+    const ResourceNames& resources;
     model::MatchOptions options;
     // Called once, when the first offer comes that is for pods of a shape for which there was none.
     std::function<void(uint32_t shape)> found_first = {};
@@ -44,12 +47,30 @@ class Seeker final : private OfferFollower {
     const Offer* offer;
     model::ReservationMatch match;
   };
+  // One that pods of the shape can draw from.
+  class Drawable {
+   public:
+    Drawable(const Offer& offer, const model::ReservationSeeker& seeker,
+             const ResourceNames& resources);
+
+    const Offer& offer() const { return *offer_; }
+    // How full it becomes with one of them, 0 to 100.
+    int64_t Fullness() const;
+
+   private:
+    const Offer* offer_;
+    model::ReservationScorer scorer_;
+    std::vector<std::optional<ResourceId>> ids_;  // of its parts, as far as they can be used
+  };
   struct Row {
     std::vector<Considered> considered;
     size_t matches = 0;                 // of them
     RowDelta delta;                     // without the reserve pods of those that match
     std::vector<const Offer*> matched;  // for all that pods may use; none for those who ignore all
-    size_t place = 0;                   // among transformed()
+    // Of these, what pods may draw from: one that is about nothing they ask for is only for those
+    // who must use one.
+    std::vector<Drawable> drawable;
+    size_t place = 0;  // among transformed()
   };
   // Null: nothing there is for them.
   const Row* Find(NodeRow row) const;
