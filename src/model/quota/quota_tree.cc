@@ -315,6 +315,12 @@ void QuotaTree::AddUsed(Quota& quota, const QuotaAmounts& amounts, bool non_pree
   if (!IsShared(quota)) UpdateMainTotal();
 }
 
+void QuotaTree::ForgetPods() {
+  ++version_;
+  is_settled_ = false;
+  for (const auto& [name, quota] : quotas_) quota->self = {};
+}
+
 // ---- Answers
 
 const Quota& QuotaTree::Current(const Quota& quota) const {

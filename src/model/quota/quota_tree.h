@@ -89,6 +89,8 @@ class QuotaTree {
 
   void AddRequest(Quota& quota, const QuotaAmounts& amounts, bool non_preemptible, int sign);
   void AddUsed(Quota& quota, const QuotaAmounts& amounts, bool non_preemptible, int sign);
+  // Nothing is charged to anybody.
+  void ForgetPods();
 
   // ---- Answers
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "scheduler/books/cpu_book.h"
+#include "scheduler/books/quota_book.h"
 #include "scheduler/books/reservation_book.h"
 
 namespace koord::scheduler {
@@ -9,10 +10,11 @@ namespace koord::scheduler {
 // plugins do.
 struct Books {
   Books(Ledger& ledger, ObjectCache<api::NodeResourceTopology>& node_topologies)
-      : reservations(ledger), cpus(ledger, node_topologies) {}
+      : reservations(ledger), cpus(ledger, node_topologies), quotas(ledger) {}
 
   ReservationBook reservations;
   CpuBook cpus;
+  QuotaBook quotas;  // kept if a profile has quotas
 };
 
 }  // namespace koord::scheduler

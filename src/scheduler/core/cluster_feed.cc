@@ -2,6 +2,7 @@
 
 #include "api/resources.h"
 #include "kube/resources.h"
+#include "model/quota/quota_info.h"
 
 namespace koord::scheduler {
 
@@ -35,6 +36,7 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchNodeMetrics(objects.node_metrics);
   WatchReservations();
   WatchNodeTopologies(objects.node_topologies);
+  WatchElasticQuotas(objects.elastic_quotas);
 }
 
 void ClusterFeed::Start() {
@@ -93,6 +95,19 @@ void ClusterFeed::WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& ca
       scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
         Keep(cache, before, after);
         scheduler_.OnEvent({.kind = EventKind::kNodeTopologyChanged});
+      }));
+}
+
+// What a quota says of itself changes every second; that it is another one is news.
+void ClusterFeed::WatchElasticQuotas(ObjectCache<api::ElasticQuota>& cache) {
+  if (!cache.needed()) return;
+  using Ptr = std::shared_ptr<const api::ElasticQuota>;
+  optional_.Watch<api::ElasticQuota>(
+      api::kElasticQuotas, scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
+        Keep(cache, before, after);
+        const bool is_same =
+            before != nullptr && after != nullptr && model::SharesAlike(*before, *after);
+        if (!is_same) scheduler_.OnEvent({.kind = EventKind::kElasticQuotaChanged});
       }));
 }
 

@@ -46,6 +46,7 @@ class ClusterFeed {
   void WatchNodeMetrics(ObjectCache<api::NodeMetric>& cache);
   void WatchReservations();
   void WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& cache);
+  void WatchElasticQuotas(ObjectCache<api::ElasticQuota>& cache);
   void WatchNodes();
   void WatchPods();
   void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);

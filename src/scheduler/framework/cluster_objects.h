@@ -1,4 +1,5 @@
 #pragma once
+#include "api/elastic_quota.h"
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
 #include "api/reservation.h"
@@ -30,6 +31,7 @@ struct ClusterObjects {
   ObjectCache<api::NodeMetric> node_metrics;
   ObjectCache<api::Reservation> reservations;
   ObjectCache<api::NodeResourceTopology> node_topologies;
+  ObjectCache<api::ElasticQuota> elastic_quotas;
 };
 
 }  // namespace koord::scheduler
