@@ -7,6 +7,7 @@
 #include "kube/config_document.h"
 #include "scheduler/config/affinity_args.h"
 #include "scheduler/config/candidate_args.h"
+#include "scheduler/config/elastic_quota_args.h"
 #include "scheduler/config/load_aware_args.h"
 #include "scheduler/config/node_numa_args.h"
 #include "scheduler/config/node_resources_args.h"
@@ -23,6 +24,7 @@ namespace koord::scheduler {
 using PluginArgs = std::variant<kube::Json,                           //
                                 DefaultPreemptionArgs,                //
                                 DynamicResourcesArgs,                 //
+                                ElasticQuotaArgs,                     //
                                 InterPodAffinityArgs,                 //
                                 LoadAwareSchedulingArgs,              //
                                 NodeAffinityArgs,                     //
