@@ -10,6 +10,7 @@
 #include "scheduler/plugins/default_pre_bind/default_pre_bind.h"
 #include "scheduler/plugins/default_preemption/default_preemption.h"
 #include "scheduler/plugins/dynamic_resources/dynamic_resources.h"
+#include "scheduler/plugins/elastic_quota/elastic_quota.h"
 #include "scheduler/plugins/image_locality/image_locality.h"
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "scheduler/plugins/load_aware_scheduling/load_aware_scheduling.h"
@@ -93,6 +94,7 @@ const std::vector<Entry>& Entries() {
       Plain<DefaultPreBind>(),
       WithArgs<DefaultPreemption, DefaultPreemptionArgs>(),
       WithArgs<DynamicResources, DynamicResourcesArgs>(),
+      WithArgs<ElasticQuotaPlugin, ElasticQuotaArgs>(),
       Plain<ImageLocality>(),
       WithArgs<InterPodAffinity, InterPodAffinityArgs>(),
       WithArgs<LoadAwareScheduling, LoadAwareSchedulingArgs>(),
