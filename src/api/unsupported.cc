@@ -11,7 +11,6 @@ namespace koord::api {
 namespace {
 
 constexpr std::string_view kGangs = "pods are placed one by one, not as a gang";
-constexpr std::string_view kQuotas = "pods are not charged to elastic quotas";
 constexpr std::string_view kCpus = "CPUs are not bound and NUMA nodes not aligned";
 constexpr std::string_view kDevices = "devices are not allocated, their amounts only counted";
 constexpr std::string_view kMigration = "pods are not migrated";
@@ -25,7 +24,6 @@ constexpr std::array kLabels{
     Key{kLabelPodGroup, kGangs},
     Key{kLabelPodGroupName, kGangs},
     Key{kLabelPodGroupMinAvailable, kGangs},
-    Key{kLabelQuotaName, kQuotas},
 };
 
 constexpr std::array kAnnotations{
@@ -84,8 +82,6 @@ std::optional<std::string> UnsupportedKind(std::string_view group, std::string_v
   };
   constexpr std::array kKinds{
       Kind{"scheduling.sigs.k8s.io", "PodGroup", kGangs},
-      Kind{"scheduling.sigs.k8s.io", "ElasticQuota", kQuotas},
-      Kind{"quota.koordinator.sh", "ElasticQuotaProfile", kQuotas},
       Kind{"scheduling.koordinator.sh", "PodMigrationJob", kMigration},
       Kind{"scheduling.koordinator.sh", "ClusterNetworkTopology", kGangs},
       Kind{"descheduler", "DeschedulerConfiguration", kMigration},

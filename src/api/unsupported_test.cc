@@ -21,7 +21,7 @@ TEST(Unsupported, APlainPodAsksForNothingSpecial) {
 
 TEST(Unsupported, NamesEachKeyAndResourceOnce) {
   kube::Pod pod;
-  pod.metadata.labels.Mutable()[std::string(kLabelQuotaName)] = "team-a";
+  pod.metadata.labels.Mutable()[std::string(kLabelPodGroup)] = "trainers";
   pod.metadata.annotations[std::string(kAnnotationResourceSpec)] = "{}";
   for (int i = 0; i < 2; ++i) {
     auto& resources = pod.spec.containers.Mutable().emplace_back().resources;
@@ -29,7 +29,7 @@ TEST(Unsupported, NamesEachKeyAndResourceOnce) {
     resources.limits["koordinator.sh/gpu-core"] = kube::Quantity(50);
   }
   EXPECT_THAT(UnsupportedRequestsOf(pod),
-              ElementsAre(HasSubstr("label quota.scheduling.koordinator.sh/name has no effect"),
+              ElementsAre(HasSubstr("label pod-group.scheduling.sigs.k8s.io has no effect"),
                           HasSubstr("annotation scheduling.koordinator.sh/resource-spec"),
                           HasSubstr("resource koordinator.sh/gpu-core")));
 }
@@ -38,6 +38,7 @@ TEST(Unsupported, KindsAreToldApartByGroup) {
   EXPECT_TRUE(UnsupportedKind("scheduling.sigs.k8s.io", "PodGroup"));
   EXPECT_FALSE(UnsupportedKind("example.com", "PodGroup"));
   EXPECT_FALSE(UnsupportedKind("slo.koordinator.sh", "NodeSLO"));
+  EXPECT_FALSE(UnsupportedKind("scheduling.sigs.k8s.io", "ElasticQuota"));
 }
 
 }  // namespace koord::api::unsupported_test

@@ -26,7 +26,8 @@ from run import LocalCluster  # noqa: E402
 DEADLINE_S = 300
 # Each with what `koord up` is told.
 TUTORIALS = {"tutorial.md": ("--demo", "--speed", "240"),  # as `make up` runs it
-             "reservations.md": ("--nodes", "3")}
+             "reservations.md": ("--nodes", "3"),
+             "quotas.md": ("--nodes", "3")}
 
 
 class Command:
@@ -107,6 +108,9 @@ class Tutorial(unittest.TestCase):
 
     def test_reservations(self):
         self.follow("reservations.md")
+
+    def test_quotas(self):
+        self.follow("quotas.md")
 
     def follow(self, page):
         commands = commands_of((ROOT / "docs" / page).read_text())

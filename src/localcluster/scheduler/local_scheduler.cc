@@ -33,15 +33,15 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
       nodeMetricExpirationSeconds: 300
       usageThresholds: {{cpu: 65, memory: 95}}
   plugins:
-    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}]}}
+    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}, {{name: ElasticQuota}}]}}
     filter: {{enabled: [{{name: LoadAwareScheduling}}, {{name: Reservation}}]}}
     postFilter:
       disabled: [{{name: "*"}}]
-      enabled: [{{name: Reservation}}, {{name: DefaultPreemption}}]
+      enabled: [{{name: Reservation}}, {{name: ElasticQuota}}, {{name: DefaultPreemption}}]
     preScore: {{enabled: [{{name: Reservation}}]}}
     score:
       enabled: [{{name: LoadAwareScheduling, weight: 1}}, {{name: Reservation, weight: 5000}}]
-    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: Reservation}}]}}
+    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: Reservation}}, {{name: ElasticQuota}}]}}
     preBind: {{enabled: [{{name: Reservation}}, {{name: DefaultPreBind}}]}}
     bind:
       disabled: [{{name: "*"}}]

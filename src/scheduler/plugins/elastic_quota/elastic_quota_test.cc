@@ -119,6 +119,71 @@ TEST_F(ElasticQuotaTest, TheDefaultQuotaIsLimitedByItsMaxWithoutRuntimes) {
             "cpu:2, used: <empty>, pod's request: cpu:3, exceedDimensions: [cpu]");
 }
 
+// ---- For people
+
+class QuotaAnswersTest : public ElasticQuotaTest {
+ protected:
+  void SetUp() override {
+    Make();
+    AddNode("n", "cpu: 10");
+    SetQuota("q", "cpu: 6", "cpu: 10");
+    SetQuota("other", "cpu: 4", "cpu: 10");
+    bed_.ledger.SetPod(Pod("small", "cpu: 2", "q", "n"));
+    bed_.ledger.SetPod(Pod("borrower", "cpu: 7", "other", "n"));
+    pending_.Set(Pod("waiting", "cpu: 5", "q"));
+  }
+  StatusOr<kube::Json> Ask(std::string_view path, ServicePlugin::Params params = {}) {
+    for (const auto& endpoint : plugin_->Endpoints()) {
+      if (endpoint.path == path) return endpoint.answer(params);
+    }
+    return NotFound("no endpoint {}", path);
+  }
+};
+
+TEST_F(QuotaAnswersTest, APodIsToldWhatItWaitsFor) {
+  const auto pod = Pod("waiting", "cpu: 5", "q");
+  const auto query = bed_.Query(*plugin_, pod);
+  EXPECT_EQ(plugin_->WhatItWaitsFor(*pod, *query),
+            "waits for 1 cpu that other has to give back: it is over its runtime by 3 and over its "
+            "min by 3");
+  EXPECT_EQ(plugin_->WhatItWaitsFor(*Pod("p", "cpu: 1", "q"), *query), "");
+}
+
+TEST_F(QuotaAnswersTest, TheTreeAndWhoWaits) {
+  const auto all = Ask("explanation");
+  ASSERT_TRUE(all.ok());
+  const auto explanation = kube::Decode<model::QuotaExplanation>(*all);
+  ASSERT_TRUE(explanation.ok());
+  ASSERT_EQ(explanation->waiting.size(), 1u);
+  EXPECT_EQ(explanation->waiting[0].pod, "default/waiting");
+  EXPECT_EQ(explanation->waiting[0].quota, "q");
+  const auto one = Ask("explanation/{name}", {{"name", "other"}});
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(kube::Decode<model::QuotaExplanation>(*one)->quotas.size(), 1u);
+  EXPECT_EQ(Message(Ask("explanation/{name}", {{"name", "nobody"}}).status()),
+            "cannot find quota nobody");
+}
+
+TEST_F(QuotaAnswersTest, EverythingOfAQuota) {
+  const auto answer = Ask("quotas/{name}", {{"name", "q"}, {"includePods", "true"}});
+  ASSERT_TRUE(answer.ok());
+  const std::string text = kube::Serialize(*answer);
+  for (const char* part :
+       {R"("name":"q")", R"("parentName":"koordinator-root-quota")", R"("allowLentResource":true)",
+        R"("max":{"cpu":"10"})", R"("min":{"cpu":"6"})", R"("used":{"cpu":"2"})",
+        R"("request":{"cpu":"7"})", R"("runtime":{"cpu":"6"})",
+        R"("default/small":{"isAssigned":true,"resource":{"cpu":"2"}})",
+        R"("default/waiting":{"isAssigned":false,"resource":{"cpu":"5"}})"}) {
+    EXPECT_THAT(text, testing::HasSubstr(part));
+  }
+  EXPECT_EQ(Message(Ask("quotas/{name}", {{"name", "x"}}).status()), "cannot find quota x");
+  const auto all = Ask("quotas");
+  ASSERT_TRUE(all.ok());
+  EXPECT_TRUE(all->as_object().contains("other"));
+  EXPECT_TRUE(all->as_object().contains("koordinator-default-quota"));
+  EXPECT_FALSE(all->as_object().contains("koordinator-root-quota"));
+}
+
 // What was once refused is tried again exactly when there is room, the most important first.
 class WaitersTest : public ElasticQuotaTest {
  protected:
