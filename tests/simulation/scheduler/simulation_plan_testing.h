@@ -67,7 +67,11 @@ inline constexpr char kReservers[] = "reserver";
 inline constexpr char kPodsPath[] = "/api/v1/namespaces/default/pods";
 inline constexpr char kReservationsPath[] = "/apis/scheduling.koordinator.sh/v1alpha1/reservations";
 
-// All of it sorted by time.
-Plan MakePlan(uint64_t seed);
+inline constexpr char kQuotasPath[] =
+    "/apis/scheduling.sigs.k8s.io/v1alpha1/namespaces/default/elasticquotas";
+
+// All of it sorted by time. `has_quotas`: teams share the cluster; their quotas change, are moved
+// in the tree and deleted under their pods, and pods move between them.
+Plan MakePlan(uint64_t seed, bool has_quotas = false);
 
 }  // namespace koord::localcluster::simulation

@@ -24,11 +24,13 @@ namespace koord::localcluster::simulation {
 // seen all of them.
 void InstallNodeMetrics(apiserver::TestServer& server);
 void InstallReservations(apiserver::TestServer& server);
+void InstallElasticQuotas(apiserver::TestServer& server);
 
 // What of the plan goes wrong in a run.
 struct Conditions {
   bool troubled = false;  // bad network, crashes, partitions
   bool jumps = false;     // of the wall clock
+  bool quotas = false;    // teams share the cluster
 };
 
 // One of the two schedulers that compete for the lease: a program on a network of its own. It
@@ -62,6 +64,9 @@ class Instance : private scheduler::AttemptObserver {
   void OnDecided(const scheduler::Attempt& attempt, scheduler::Pipeline& pipeline,
                  const scheduler::Decision& decision, WallTime now, Duration took) override;
   void OnLost();
+  // By what this scheduler knows: nobody goes beyond the max of its quota, and nobody is refused
+  // who stays within the min of one that is guaranteed it.
+  void CheckQuotaOf(const scheduler::Attempt& attempt, const scheduler::Decision& decision);
 
   apiserver::TestServer& server_;
   Checker& checker_;
@@ -113,6 +118,8 @@ class World {
   void CheckAgainstFresh(scheduler::SchedulerApp& fresh, std::string_view when);
   void CheckQueue(Instance& instance, std::string_view when);
   void CheckReservations(std::string_view when);
+  void CheckQuotas(std::string_view when);
+  void CheckQuotaBook(Instance& instance, scheduler::SchedulerApp& fresh, std::string_view when);
   void CheckEverybodyHelped();
   void Complain(std::string_view when, std::string what);
 
