@@ -50,6 +50,7 @@ profiles:
 )";
 
 constexpr std::string_view kBeforePlugins = "    preFilter:";
+constexpr std::string_view kQuotaPlugin = "    multiPoint: {enabled: [{name: ElasticQuota}]}\n";
 constexpr std::string_view kNumaPlugin = "    multiPoint: {enabled: [{name: NodeNUMAResource}]}\n";
 
 struct Options {
@@ -106,6 +107,7 @@ double At(const std::vector<double>& sorted, double share) {
 StatusOr<std::unique_ptr<CoreDriver>> Prepare(const Workload& workload, const Options& options) {
   std::string configuration(kConfiguration);
   if (workload.numa) configuration.insert(configuration.find(kBeforePlugins), kNumaPlugin);
+  if (workload.quotas) configuration.insert(configuration.find(kBeforePlugins), kQuotaPlugin);
   ASSIGN_OR_RETURN(auto driver, CoreDriver::Make(configuration, options.seed));
   std::vector<kube::Node> nodes;
   for (size_t i = 0; i < options.nodes; ++i) {

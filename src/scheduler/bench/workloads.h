@@ -40,6 +40,8 @@ struct Workload {
   std::function<void(CoreDriver& driver, size_t i)> step = {};
   // Runs with NodeNUMAResource, and pods are reserved what it gives them.
   bool numa = false;
+  // Runs with ElasticQuota.
+  bool quotas = false;
 };
 
 const std::vector<Workload>& Workloads();
