@@ -135,6 +135,7 @@ class QuotaTree {
   kube::ResourceList cluster_;
   QuotaAmounts of_main_tree_;  // of the cluster, what other trees do not have
   bool is_settled_ = false;
+  bool is_main_total_stale_ = false;  // default or system quota use more or less
   uint64_t version_ = 1;
 };
 

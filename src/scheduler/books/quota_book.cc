@@ -109,6 +109,9 @@ struct QuotaBook::State {
   std::set<std::pair<WallTime, std::string>> until;
   Timer timer;
   absl::flat_hash_map<const Quota*, AssignedPods> assigned;
+  // Pods without a node of built-in quotas that are charged when somebody asks: where nobody uses
+  // quotas that is seldom, and most of them have a node by then.
+  StringSet deferred;
   // Where pods of a namespace with a label go; forgotten when the structure moves.
   absl::flat_hash_map<Belonging, Quota*, BelongingHash, SameBelonging> resolved;
 };
@@ -227,6 +230,17 @@ void QuotaBook::Refresh() const {
     self.state_->tree.SetClusterTotal(state_->total);
   }
   if (!state_->is_charged) self.ChargeAll();
+  if (!state_->deferred.empty()) self.ChargeDeferred();
+}
+
+void QuotaBook::ChargeDeferred() {
+  for (const std::string& uid : std::exchange(state_->deferred, {})) {
+    const auto pod = state_->pending->pods().find(uid);
+    Quota* quota = pod == state_->pending->pods().end() ? nullptr : Find(**pod);
+    if (quota == nullptr) continue;
+    const QuotaCharge charge = ChargeOf(**pod, *quota);
+    state_->tree.AddRequest(*quota, charge.amounts, charge.non_preemptible, 1);
+  }
 }
 
 void QuotaBook::ChargeAll() {
@@ -236,6 +250,7 @@ void QuotaBook::ChargeAll() {
   state_->ignored.clear();
   state_->until.clear();
   state_->assigned.clear();
+  state_->deferred.clear();
   if (state_->pending != nullptr) {
     for (const PodPtr& pod : state_->pending->pods()) ChargePending(*pod, 1);
   }
@@ -290,10 +305,16 @@ void QuotaBook::OnPodRefreshed(const PodInfo& pod) {
 
 void QuotaBook::ChargePending(const kube::Pod& pod, int sign) {
   if (!state_->is_charged || IsReservePod(pod)) return;
+  if (sign < 0 && state_->deferred.erase(pod.metadata.uid) != 0) return;
   const bool is_assigned = sign > 0 && ledger_.Find(pod.metadata.uid) != nullptr;
   if (sign > 0 ? !Counts(pod, is_assigned) : IsIgnored(pod)) return;
   Quota* quota = Find(pod);
-  if (quota != nullptr) Add(*quota, ChargeOf(pod, *quota), Side::kRequest, sign);
+  if (quota == nullptr) return;
+  if (sign > 0 && model::IsBuiltInQuota(quota->name())) {
+    state_->deferred.insert(pod.metadata.uid);
+    return Tell();
+  }
+  Add(*quota, ChargeOf(pod, *quota), Side::kRequest, sign);
 }
 
 void QuotaBook::Charge(const PodInfo& pod, Side side, int sign) {

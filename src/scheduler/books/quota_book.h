@@ -117,6 +117,7 @@ class QuotaBook final : private LedgerListener, private PodListener {
   // Everything is charged, and the totals are known.
   void Refresh() const;
   void ChargeAll();
+  void ChargeDeferred();
 
   void Assign(const PodInfo& pod);
   void Unassign(const PodInfo& pod);
