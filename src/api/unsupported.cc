@@ -10,7 +10,6 @@ namespace koord::api {
 namespace {
 
 constexpr std::string_view kGangs = "pods are placed one by one, not as a gang";
-constexpr std::string_view kQuotas = "pods are not charged to elastic quotas";
 constexpr std::string_view kMigration = "pods are not migrated";
 
 struct Key {
@@ -22,7 +21,6 @@ constexpr std::array kLabels{
     Key{kLabelPodGroup, kGangs},
     Key{kLabelPodGroupName, kGangs},
     Key{kLabelPodGroupMinAvailable, kGangs},
-    Key{kLabelQuotaName, kQuotas},
 };
 
 constexpr std::array kAnnotations{
@@ -56,8 +54,6 @@ std::optional<std::string> UnsupportedKind(std::string_view group, std::string_v
   };
   constexpr std::array kKinds{
       Kind{"scheduling.sigs.k8s.io", "PodGroup", kGangs},
-      Kind{"scheduling.sigs.k8s.io", "ElasticQuota", kQuotas},
-      Kind{"quota.koordinator.sh", "ElasticQuotaProfile", kQuotas},
       Kind{"scheduling.koordinator.sh", "PodMigrationJob", kMigration},
       Kind{"scheduling.koordinator.sh", "ClusterNetworkTopology", kGangs},
       Kind{"descheduler", "DeschedulerConfiguration", kMigration},

@@ -21,10 +21,10 @@ TEST(Unsupported, APlainPodAsksForNothingSpecial) {
 
 TEST(Unsupported, NamesEachKey) {
   kube::Pod pod;
-  pod.metadata.labels.Mutable()[std::string(kLabelQuotaName)] = "team-a";
+  pod.metadata.labels.Mutable()[std::string(kLabelPodGroup)] = "trainers";
   pod.metadata.annotations[std::string(kAnnotationGangName)] = "g";
   EXPECT_THAT(UnsupportedRequestsOf(pod),
-              ElementsAre(HasSubstr("label quota.scheduling.koordinator.sh/name has no effect"),
+              ElementsAre(HasSubstr("label pod-group.scheduling.sigs.k8s.io has no effect"),
                           HasSubstr("annotation gang.scheduling.koordinator.sh/name")));
 }
 
@@ -32,6 +32,7 @@ TEST(Unsupported, KindsAreToldApartByGroup) {
   EXPECT_TRUE(UnsupportedKind("scheduling.sigs.k8s.io", "PodGroup"));
   EXPECT_FALSE(UnsupportedKind("example.com", "PodGroup"));
   EXPECT_FALSE(UnsupportedKind("slo.koordinator.sh", "NodeSLO"));
+  EXPECT_FALSE(UnsupportedKind("scheduling.sigs.k8s.io", "ElasticQuota"));
 }
 
 }  // namespace koord::api::unsupported_test

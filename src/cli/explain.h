@@ -1,8 +1,10 @@
 #pragma once
+#include <functional>
 #include <string>
 
 #include "base/status.h"
 #include "cli/cli.h"
+#include "cli/component_asker.h"
 #include "cli/terminal.h"
 #include "kube/json.h"
 
@@ -12,6 +14,7 @@ namespace koord::cli {
 Command ExplainPodCommand(CLI::App& explain);
 Command ExplainNodeCommand(CLI::App& explain);
 Command ExplainProfileCommand(CLI::App& explain);
+Command ExplainQuotaCommand(CLI::App& explain);
 Command ExplainReservationCommand(CLI::App& explain);
 
 // What they share.
@@ -21,5 +24,17 @@ std::string Structured(const kube::Json& document, const std::string& output);
 int FailExplain(const Status& status, int code);
 // After a question to a component (see ComponentAsker): in its own words the question was wrong.
 int FailAsking(const Status& status);
+
+// A question to a component, and how its answer is to be printed: as json, as yaml, or with "" as
+// text.
+struct Question {
+  const ConnectionOptions& connection;
+  const ComponentAddress& component;
+  std::string path;
+  const std::string& output;
+};
+// The exit code.
+int AskAndPrint(const Question& question,
+                const std::function<StatusOr<std::string>(const kube::Json&)>& text_of);
 
 }  // namespace koord::cli

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -19,23 +18,16 @@ struct ExplainReservationOptions {
   std::string output;
 };
 
-StatusOr<std::string> TextOf(const kube::Json& answer, const std::string& output) {
-  if (!output.empty()) return Structured(answer, output);
-  ASSIGN_OR_RETURN(const auto explanation, kube::Decode<scheduler::ReservationExplanation>(answer));
-  return scheduler::FormatExplanation(explanation, TerminalWidth());
-}
-
 int Run(const ExplainReservationOptions& options) {
-  auto connection = Connection::Open(options.connection);
-  if (!connection.ok()) return FailExplain(connection.status(), kCluster);
-  const auto answer =
-      ComponentAsker(**connection, options.scheduler)
-          .AskForJson(fmt::format("/apis/v1/explain/reservations/{}", options.reservation));
-  if (!answer.ok()) return FailAsking(answer.status());
-  const auto text = TextOf(*answer, options.output);
-  if (!text.ok()) return FailExplain(text.status(), kCluster);
-  std::fputs(text->c_str(), stdout);
-  return kOk;
+  return AskAndPrint({.connection = options.connection,
+                      .component = options.scheduler,
+                      .path = fmt::format("/apis/v1/explain/reservations/{}", options.reservation),
+                      .output = options.output},
+                     [](const kube::Json& answer) -> StatusOr<std::string> {
+                       ASSIGN_OR_RETURN(const auto explanation,
+                                        kube::Decode<scheduler::ReservationExplanation>(answer));
+                       return scheduler::FormatExplanation(explanation, TerminalWidth());
+                     });
 }
 
 }  // namespace

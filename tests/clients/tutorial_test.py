@@ -27,7 +27,8 @@ DEADLINE_S = 300
 # Each with what `koord up` is told.
 TUTORIALS = {"tutorial.md": ("--demo", "--speed", "240"),  # as `make up` runs it
              "reservations.md": ("--nodes", "3"),
-             "cpus.md": ("--nodes", "1", "--node-shape", "cpu=16,memory=32Gi,numa=2")}
+             "cpus.md": ("--nodes", "1", "--node-shape", "cpu=16,memory=32Gi,numa=2"),
+             "quotas.md": ("--nodes", "3")}
 
 
 class Command:
@@ -111,6 +112,9 @@ class Tutorial(unittest.TestCase):
 
     def test_cpus(self):
         self.follow("cpus.md")
+
+    def test_quotas(self):
+        self.follow("quotas.md")
 
     def follow(self, page):
         commands = commands_of((ROOT / "docs" / page).read_text())

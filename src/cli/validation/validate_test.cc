@@ -502,12 +502,12 @@ TEST_F(ValidateTest, SaysWhatHasNoEffectYet) {
       Lines(
           "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
           "  selector: {matchLabels: {a: b}}\n  template:\n    metadata:\n      labels:\n"
-          "        a: b\n        quota.scheduling.koordinator.sh/name: q\n    spec:\n"
+          "        a: b\n        pod-group.scheduling.sigs.k8s.io: q\n    spec:\n"
           "      containers:\n      - name: c\n        image: i\n        resources:\n"
           "          limits: {koordinator.sh/gpu-core: 50, koordinator.sh/gpu-memory-ratio: 50}\n"),
       ElementsAre(HasSubstr("f:10: warning: "
-                            "spec.template.metadata.labels.quota.scheduling.koordinator.sh/name: "
-                            "label quota.scheduling.koordinator.sh/name has no effect in this "
+                            "spec.template.metadata.labels.pod-group.scheduling.sigs.k8s.io: "
+                            "label pod-group.scheduling.sigs.k8s.io has no effect in this "
                             "version: "),
                   HasSubstr("f:16: warning: spec.template.spec.containers[0].resources.limits."
                             "koordinator.sh/gpu-core: resource koordinator.sh/gpu-core has no "

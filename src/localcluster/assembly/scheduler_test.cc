@@ -492,7 +492,8 @@ TEST_F(SchedulerRoleTest, AllowsWhatItDoesAndNotMuchElse) {
   const std::set<std::string> idle = IdlePermissions(allowed, used);
   // The program's shell sees to leases, callers and events of the election; pods are annotated
   // where a plugin has something to say and read where a binding's answer is lost, events patched
-  // where they repeat, reservations written where there are any.
+  // where they repeat, reservations and quotas written where there are any, pods evicted where a
+  // quota gives back what it has borrowed.
   EXPECT_THAT(idle, IsSubsetOf(std::set<std::string>{
                         "create coordination.k8s.io/leases", "get coordination.k8s.io/leases",
                         "update coordination.k8s.io/leases", "create /events", "patch /events",
@@ -501,6 +502,9 @@ TEST_F(SchedulerRoleTest, AllowsWhatItDoesAndNotMuchElse) {
                         "create authorization.k8s.io/subjectaccessreviews",
                         "delete scheduling.koordinator.sh/reservations",
                         "get scheduling.koordinator.sh/reservations",
+                        "create /pods/eviction",
+                        "create scheduling.sigs.k8s.io/elasticquotas",
+                        "patch scheduling.sigs.k8s.io/elasticquotas",
                         "patch scheduling.koordinator.sh/reservations",
                         "patch scheduling.koordinator.sh/reservations/status"}));
 }

@@ -34,11 +34,11 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
       nodeMetricExpirationSeconds: 300
       usageThresholds: {{cpu: 65, memory: 95}}
   plugins:
-    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}, {{name: NodeNUMAResource}}, {{name: DeviceShare}}]}}
+    preFilter: {{enabled: [{{name: SchedulingHint}}, {{name: Reservation}}, {{name: NodeNUMAResource}}, {{name: DeviceShare}}, {{name: ElasticQuota}}]}}
     filter: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: DeviceShare}}, {{name: Reservation}}]}}
     postFilter:
       disabled: [{{name: "*"}}]
-      enabled: [{{name: Reservation}}, {{name: DefaultPreemption}}]
+      enabled: [{{name: Reservation}}, {{name: ElasticQuota}}, {{name: DefaultPreemption}}]
     preScore: {{enabled: [{{name: Reservation}}]}}
     score:
       enabled:
@@ -46,7 +46,7 @@ constexpr std::string_view kProfile = R"(- schedulerName: {}
       - {{name: NodeNUMAResource, weight: 1}}
       - {{name: DeviceShare, weight: 1}}
       - {{name: Reservation, weight: 5000}}
-    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: DeviceShare}}, {{name: Reservation}}]}}
+    reserve: {{enabled: [{{name: LoadAwareScheduling}}, {{name: NodeNUMAResource}}, {{name: DeviceShare}}, {{name: Reservation}}, {{name: ElasticQuota}}]}}
     preBind: {{enabled: [{{name: NodeNUMAResource}}, {{name: DeviceShare}}, {{name: Reservation}}, {{name: DefaultPreBind}}]}}
     bind:
       disabled: [{{name: "*"}}]

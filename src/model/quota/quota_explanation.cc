@@ -14,6 +14,12 @@ std::string AmountText(const Dimensions& dimensions, DimensionId id, Wide value)
   return dimensions.QuantityOf(id, value).ToString();
 }
 
+// Of the default and the system quota: as good as none.
+bool IsLimit(const QuotaAmount* max) {
+  constexpr Wide kUnlimited = 1'000'000'000'000'000'000;
+  return max != nullptr && max->value < kUnlimited;
+}
+
 std::set<DimensionId> NamesOf(const Quota& quota, const QuotaAmounts& runtime) {
   std::set<DimensionId> ids;
   for (const QuotaAmounts* each : {&quota.max, &quota.min, &quota.used}) {
@@ -35,6 +41,7 @@ QuotaLine LineOf(const QuotaTree& tree, const Quota& quota, int depth) {
   const Dimensions& dimensions = tree.dimensions();
   const QuotaAmounts runtime = tree.RuntimeOf(quota);
   const QuotaAmounts request = quota.Request();
+  const bool is_shared = quota.is_root || !IsBuiltInQuota(quota.name());
   for (const DimensionId id : NamesOf(quota, runtime)) {
     const auto text = [&](Wide value) { return AmountText(dimensions, id, value); };
     const Wide min = ValueIn(quota.min, id), used = ValueIn(quota.used, id);
@@ -42,8 +49,8 @@ QuotaLine LineOf(const QuotaTree& tree, const Quota& quota, int depth) {
     const QuotaAmount* max = Find(quota.max, id);
     line.resources.push_back({.resource = dimensions.NameOf(id),
                               .min = text(min),
-                              .max = max == nullptr ? "-" : text(max->value),
-                              .runtime = text(ValueIn(runtime, id)),
+                              .max = IsLimit(max) ? text(max->value) : "-",
+                              .runtime = is_shared ? text(ValueIn(runtime, id)) : "-",
                               .used = text(used),
                               .request = text(ValueIn(request, id)),
                               .borrowed = text(std::max<Wide>(0, used - min)),

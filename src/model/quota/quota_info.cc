@@ -109,6 +109,14 @@ QuotaInfo InfoOf(const api::ElasticQuota& quota) {
   return info;
 }
 
+bool SharesAlike(const api::ElasticQuota& a, const api::ElasticQuota& b) {
+  QuotaInfo one = InfoOf(a), other = InfoOf(b);
+  // What was written there by a scheduler.
+  one.guaranteed.clear();
+  other.guaranteed.clear();
+  return one == other;
+}
+
 Status CheckQuota(const api::ElasticQuota& quota) {
   RETURN_IF_ERROR(CheckAmounts(quota));
   RETURN_IF_ERROR(CheckMinWithinMax(quota));

@@ -31,6 +31,8 @@ struct QuotaInfo {
 bool IsBuiltInQuota(std::string_view name);
 
 QuotaInfo InfoOf(const api::ElasticQuota& quota);
+// Whether two objects are the same to those who share: what was written about them may differ.
+bool SharesAlike(const api::ElasticQuota& a, const api::ElasticQuota& b);
 
 // The rules that a quota must keep by itself. Errors are what users see.
 Status CheckQuota(const api::ElasticQuota& quota);

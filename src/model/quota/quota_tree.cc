@@ -119,7 +119,10 @@ QuotaTree::Tree& QuotaTree::TreeFor(const QuotaInfo& info) const {
 // ---- Structure
 
 void QuotaTree::SettleNow() {
-  if (is_settled_) return;
+  if (is_settled_) {
+    if (is_main_total_stale_) UpdateMainTotal();
+    return;
+  }
   is_settled_ = true;
   Link();
   const std::vector<Quota*> order = TopDown();
@@ -254,6 +257,7 @@ void QuotaTree::UpdateTotals() {
 }
 
 void QuotaTree::UpdateMainTotal() {
+  is_main_total_stale_ = false;
   Tree& main = TreeFor({});
   main.total = of_main_tree_;
   for (const std::string_view name : {api::kDefaultQuota, api::kSystemQuota}) {
@@ -312,7 +316,14 @@ void QuotaTree::AddUsed(Quota& quota, const QuotaAmounts& amounts, bool non_pree
     AddTo(delta, amounts, sign);
     PassUpAllocated(quota, std::move(delta));
   }
-  if (!IsShared(quota)) UpdateMainTotal();
+  // What most pods are charged to is shared out when somebody asks.
+  if (!IsShared(quota)) is_main_total_stale_ = true;
+}
+
+void QuotaTree::ForgetPods() {
+  ++version_;
+  is_settled_ = false;
+  for (const auto& [name, quota] : quotas_) quota->self = {};
 }
 
 // ---- Answers

@@ -89,6 +89,8 @@ class QuotaTree {
 
   void AddRequest(Quota& quota, const QuotaAmounts& amounts, bool non_preemptible, int sign);
   void AddUsed(Quota& quota, const QuotaAmounts& amounts, bool non_preemptible, int sign);
+  // Nothing is charged to anybody.
+  void ForgetPods();
 
   // ---- Answers
 
@@ -133,6 +135,7 @@ class QuotaTree {
   kube::ResourceList cluster_;
   QuotaAmounts of_main_tree_;  // of the cluster, what other trees do not have
   bool is_settled_ = false;
+  bool is_main_total_stale_ = false;  // default or system quota use more or less
   uint64_t version_ = 1;
 };
 

@@ -27,6 +27,7 @@ StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configur
                               .loop = driver->loop_,
                               .random = driver->random_,
                               .handle = driver.get(),
+                              .pending = &driver->pending_,
                               .profile = ""};
   ASSIGN_OR_RETURN(driver->lineup_,
                    MakeLineup(loaded.configuration.profiles.front(), expanded.profiles.front(),
@@ -37,6 +38,7 @@ StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configur
       driver->giving_.push_back(plugin);
     }
   }
+  driver->tells_pending_ = driver->objects_.elastic_quotas.needed();
   driver->pipeline_ =
       std::make_unique<Pipeline>(driver->lineup_, driver->ledger_, driver->nominations_.rows(),
                                  driver->order_, driver->random_);
@@ -54,7 +56,10 @@ StatusOr<std::unique_ptr<CoreDriver>> CoreDriver::Make(std::string_view configur
   return driver;
 }
 
-void CoreDriver::Add(std::shared_ptr<const kube::Pod> pod) { queue_->Add(std::move(pod)); }
+void CoreDriver::Add(std::shared_ptr<const kube::Pod> pod) {
+  if (tells_pending_) pending_.Set(pod);
+  queue_->Add(std::move(pod));
+}
 
 bool CoreDriver::TryNext() {
   const auto queued = queue_->Pop();
@@ -80,6 +85,7 @@ bool CoreDriver::Place(Attempt& attempt) {
   }
   nominations_.Take(current_uid_);
   (void)ledger_.Assume(attempt.pod, attempt.shape, attempt.row, std::move(attempt.held));
+  if (tells_pending_) pending_.SetBound(attempt.pod, false);
   queue_->Done(current_uid_);
   ++bound_;
   return true;
@@ -128,6 +134,7 @@ void CoreDriver::RemoveReservation(const std::string& name) {
 
 void CoreDriver::OnUnfit(Attempt& attempt) {
   const Diagnosis diagnosis = pipeline_->Diagnose(*attempt.pod, attempt.shape);
+  if (diagnosis.pre_filter.rejected()) return OnRefused(attempt, diagnosis);
   const KnownUnfit* known = pipeline_->KnownUnfitOf(*attempt.pod, attempt.shape);
   const std::optional<KnownUnfit> found =
       known == nullptr ? std::optional(FindOut(attempt, diagnosis)) : std::nullopt;
@@ -138,6 +145,16 @@ void CoreDriver::OnUnfit(Attempt& attempt) {
   }
   if (nominations_.NodeOf(current_uid_).empty()) failure.unfit = pipeline_->UnfitNow(attempt.shape);
   queue_->Return(current_uid_, failure);
+}
+
+// Whatever the nodes look like.
+void CoreDriver::OnRefused(Attempt& attempt, const Diagnosis& diagnosis) {
+  const KnownUnfit found = FindOut(attempt, diagnosis);
+  for (AfterPostFilterPlugin* plugin : lineup_.after_post_filter) {
+    plugin->AfterPostFilter(attempt, diagnosis, {});
+  }
+  queue_->Return(current_uid_,
+                 {.rejected_by = {{diagnosis.pre_filter.plugin}}, .message = found.message});
 }
 
 KnownUnfit CoreDriver::FindOut(Attempt& attempt, const Diagnosis& diagnosis) {
@@ -157,7 +174,7 @@ KnownUnfit CoreDriver::FindOut(Attempt& attempt, const Diagnosis& diagnosis) {
     if (result.verdict.code != Code::kUnschedulable) break;
   }
   found.message = FitErrorMessage(diagnosis, reasons_, found.post_filter);
-  if (of_shape) query.SetKnownUnfit(found);
+  if (of_shape && !diagnosis.pre_filter.rejected()) query.SetKnownUnfit(found);
   return found;
 }
 

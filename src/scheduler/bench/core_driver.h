@@ -20,7 +20,8 @@ namespace koord::scheduler {
 // it. A pod that is placed is bound at once; victims of a preemption are gone at once.
 class CoreDriver final : private SchedulerHandle {
  public:
-  // The profile comes from a KubeSchedulerConfiguration; its first profile is used.
+  // The profile comes from a KubeSchedulerConfiguration; its first profile is used. Pods without a
+  // node are told to plugins if it has quotas.
   static StatusOr<std::unique_ptr<CoreDriver>> Make(std::string_view configuration, uint64_t seed);
 
   ClusterObjects& objects() { return objects_; }
@@ -36,6 +37,8 @@ class CoreDriver final : private SchedulerHandle {
   // One attempt for the pod whose turn it is. False if there is none.
   bool TryNext();
   void TryAll();  // until there is none
+  // What plugins do later is done.
+  void RunReady() { loop_.RunReady(); }
   // What happens in the cluster, as the queue hears of it.
   void DeletePod(std::string_view uid);
   void SetMetric(std::shared_ptr<const api::NodeMetric> metric);
@@ -50,6 +53,7 @@ class CoreDriver final : private SchedulerHandle {
 
   bool Place(Attempt& attempt);
   void OnUnfit(Attempt& attempt);
+  void OnRefused(Attempt& attempt, const Diagnosis& diagnosis);
   KnownUnfit FindOut(Attempt& attempt, const Diagnosis& diagnosis);
 
   RowVerdict CheckRow(PodQuery& query, const RowView& row) override;
@@ -73,6 +77,8 @@ class CoreDriver final : private SchedulerHandle {
   Ledger ledger_;
   ClusterObjects objects_;
   Books books_{ledger_, objects_.node_topologies, objects_.devices};
+  PendingPods pending_;
+  bool tells_pending_ = false;
   Nominations nominations_;
   NodeOrder order_;
   PluginLineup lineup_;

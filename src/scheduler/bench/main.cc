@@ -112,6 +112,7 @@ StatusOr<std::unique_ptr<CoreDriver>> Prepare(const Workload& workload, const Op
   std::string configuration(kConfiguration);
   if (workload.numa) Enable("NodeNUMAResource", configuration);
   if (workload.devices) Enable("DeviceShare", configuration);
+  if (workload.quotas) Enable("ElasticQuota", configuration);
   ASSIGN_OR_RETURN(auto driver, CoreDriver::Make(configuration, options.seed));
   std::vector<kube::Node> nodes;
   for (size_t i = 0; i < options.nodes; ++i) {

@@ -449,6 +449,66 @@ kube::Pod DiverseSharingPod(std::string_view prefix, size_t i) {
   return Labelled(PodWithCards(prefix, i, percent), "app", fmt::format("{}-{}", prefix, i));
 }
 
+// ---- Quotas
+
+// So many at each level of the tree, the last being teams.
+constexpr std::array<size_t, 5> kQuotasOfLevel{5, 25, 70, 200, 700};
+constexpr size_t kPodsOfAJob = 20;
+constexpr size_t kPodsThatRun = 5000;
+constexpr size_t kQuotaPods = 20000;
+
+std::string QuotaName(size_t level, size_t i) { return fmt::format("quota-{}-{}", level, i); }
+
+std::shared_ptr<const kube::Pod> TeamPod(size_t i) {
+  static const auto kPods = [] {
+    std::vector<std::shared_ptr<const kube::Pod>> pods;
+    for (size_t each = 0; each < kQuotaPods; ++each) {
+      const size_t team = each / kPodsOfAJob % kQuotasOfLevel.back();
+      pods.push_back(std::make_shared<const kube::Pod>(
+          Labelled(PodWith("pod", each, 100, 500), std::string(api::kLabelQuotaName),
+                   QuotaName(kQuotasOfLevel.size() - 1, team))));
+    }
+    return pods;
+  }();
+  return kPods[i % kPods.size()];
+}
+
+// Every tenth team has room for half a job only.
+void MakeQuotas(ClusterObjects& objects, const std::vector<kube::Node>&) {
+  TeamPod(0);  // all are made before anything is measured
+  for (size_t level = 0; level < kQuotasOfLevel.size(); ++level) {
+    for (size_t i = 0; i < kQuotasOfLevel[level]; ++i) {
+      api::ElasticQuota quota;
+      quota.metadata.ns = "sched-1";
+      quota.metadata.name = QuotaName(level, i);
+      auto& labels = quota.metadata.labels.Mutable();
+      const bool is_team = level + 1 == kQuotasOfLevel.size();
+      if (!is_team) labels.emplace(api::kLabelQuotaIsParent, "true");
+      if (level > 0) {
+        labels.emplace(api::kLabelQuotaParent, QuotaName(level - 1, i % kQuotasOfLevel[level - 1]));
+      }
+      const auto share = static_cast<int64_t>(20000 / kQuotasOfLevel[level]);
+      const bool is_small = is_team && i % 10 == 0;
+      quota.spec.min = {{"cpu", Cpu(share * 500)}, {"memory", Memory(share << 10)}};
+      quota.spec.max = {{"cpu", Cpu(is_small ? 1000 : share * 4000)},
+                        {"memory", Memory(share << 14)}};
+      if (is_small) quota.spec.min = {{"cpu", Cpu(500)}, {"memory", Memory(share << 10)}};
+      objects.elastic_quotas.Set(std::make_shared<const api::ElasticQuota>(std::move(quota)));
+    }
+  }
+}
+
+// A pod comes and one goes; now and then whoever has room by that is looked for.
+void ChurnQuotas(CoreDriver& driver, size_t i) {
+  constexpr size_t kStepsOfATurn = 100;
+  driver.Add(TeamPod(i));
+  if (i >= kPodsThatRun) driver.DeletePod(TeamPod(i - kPodsThatRun)->metadata.uid);
+  driver.TryNext();
+  if (i % kStepsOfATurn != 0) return;
+  driver.RunReady();
+  driver.TryAll();
+}
+
 }  // namespace
 
 const std::vector<Workload>& Workloads() {
@@ -562,6 +622,16 @@ const std::vector<Workload>& Workloads() {
        .init_pod = PlainInit,
        .pod = PlainPod,
        .devices = true},
+      {.name = "quota",
+       .description = "1,000 quotas in 5 levels; jobs of 20 pods come and go, some beyond a max",
+       .default_init_pods = 0,
+       .default_pods = kQuotaPods,
+       .node = PlainNode,
+       .init_pod = PlainInit,
+       .pod = [](size_t i) { return *TeamPod(i); },
+       .objects = MakeQuotas,
+       .step = ChurnQuotas,
+       .quotas = true},
       {.name = "unfit-new-shape",
        .description = "full nodes, a pod of a new shape each time",
        .default_init_pods = 20000,

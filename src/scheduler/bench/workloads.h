@@ -42,6 +42,8 @@ struct Workload {
   bool numa = false;
   // The same with DeviceShare.
   bool devices = false;
+  // Runs with ElasticQuota.
+  bool quotas = false;
 };
 
 const std::vector<Workload>& Workloads();

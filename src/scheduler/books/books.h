@@ -1,6 +1,7 @@
 #pragma once
 #include "scheduler/books/cpu_book.h"
 #include "scheduler/books/device_book.h"
+#include "scheduler/books/quota_book.h"
 #include "scheduler/books/reservation_book.h"
 
 namespace koord::scheduler {
@@ -11,11 +12,15 @@ namespace koord::scheduler {
 struct Books {
   Books(Ledger& ledger, ObjectCache<api::NodeResourceTopology>& node_topologies,
         ObjectCache<api::Device>& device_objects)
-      : reservations(ledger), cpus(ledger, node_topologies), devices(ledger, device_objects) {}
+      : reservations(ledger),
+        cpus(ledger, node_topologies),
+        devices(ledger, device_objects),
+        quotas(ledger) {}
 
   ReservationBook reservations;
   CpuBook cpus;
   DeviceBook devices;
+  QuotaBook quotas;  // kept if a profile has quotas
 };
 
 }  // namespace koord::scheduler

@@ -99,9 +99,11 @@ void Ledger::SetAside(PodInfo& pod, const std::string& node) {
   pod.missing_node = std::make_unique<const std::string>(node);
   pod.place = static_cast<uint32_t>(others.size());
   others.push_back(&pod);
+  for (LedgerListener* listener : listeners_) listener->OnPodSetAside(pod);
 }
 
 void Ledger::TakeBack(PodInfo& pod) {
+  for (LedgerListener* listener : listeners_) listener->OnPodTakenBack(pod);
   const auto at = set_aside_.find(*pod.missing_node);
   std::vector<PodInfo*>& others = at->second;
   others[pod.place] = others.back();
@@ -117,6 +119,7 @@ void Ledger::ChargeThoseSetAsideFor(const std::string& node, NodeRow row) {
   const std::vector<PodInfo*> pods = std::move(at->second);
   set_aside_.erase(at);
   for (PodInfo* pod : pods) {
+    for (LedgerListener* listener : listeners_) listener->OnPodTakenBack(*pod);
     pod->missing_node.reset();
     Charge(*pod, row);
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +27,11 @@ class LedgerListener {
   // There is a newer object of the pod, which holds what it held: its conditions may have changed.
   virtual void OnPodRefreshed(const PodInfo&) {}
   virtual void OnPodRemoved(const PodInfo&) {}  // its row, place and requests are still set
+  // A pod is shown on a node that does not exist, or exists no longer: it is there, and holds no
+  // room.
+  virtual void OnPodSetAside(const PodInfo&) {}
+  // No longer: it is gone, or its node has come, on which it is added then.
+  virtual void OnPodTakenBack(const PodInfo&) {}
 };
 
 // Who holds what. Every charge is made once and released once: a pod is in the ledger under its uid
@@ -83,6 +89,10 @@ class Ledger {
   // Also of nodes that do not exist.
   const std::string& NodeOf(const PodInfo& pod) const;
   size_t pods() const { return pods_.size(); }
+  // Also those of nodes that do not exist, in no order.
+  void ForEachPod(const std::function<void(const PodInfo&)>& visit) const {
+    for (const auto& [uid, pod] : pods_) visit(*pod);
+  }
   size_t assumed() const { return assumed_; }
 
   // One line a fact, sorted: equal texts mean equal ledgers.

@@ -8,6 +8,7 @@
 #include "scheduler/config/affinity_args.h"
 #include "scheduler/config/candidate_args.h"
 #include "scheduler/config/device_share_args.h"
+#include "scheduler/config/elastic_quota_args.h"
 #include "scheduler/config/load_aware_args.h"
 #include "scheduler/config/node_numa_args.h"
 #include "scheduler/config/node_resources_args.h"
@@ -25,6 +26,7 @@ using PluginArgs = std::variant<kube::Json,                           //
                                 DefaultPreemptionArgs,                //
                                 DeviceShareArgs,                      //
                                 DynamicResourcesArgs,                 //
+                                ElasticQuotaArgs,                     //
                                 InterPodAffinityArgs,                 //
                                 LoadAwareSchedulingArgs,              //
                                 NodeAffinityArgs,                     //

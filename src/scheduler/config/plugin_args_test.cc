@@ -202,6 +202,40 @@ TEST(PluginArgsTest, Reservation) {
             "valid DNS subdomain and not the reserved \"kubernetes.io\" namespace)");
 }
 
+TEST(PluginArgsTest, ElasticQuota) {
+  const auto defaults = Read<ElasticQuotaArgs>("{}");
+  EXPECT_EQ(defaults.delay_evict_time, 120s);
+  EXPECT_EQ(defaults.revoke_pod_interval, 1s);
+  EXPECT_EQ(defaults.quota_group_namespace, "koordinator-system");
+  EXPECT_EQ(defaults.default_quota_group_max.at("cpu"), kube::Quantity(1844674407370955161));
+  EXPECT_EQ(defaults.system_quota_group_max.at("memory"), kube::Quantity(1844674407370955161));
+  EXPECT_FALSE(defaults.monitor_all_quotas);
+  EXPECT_FALSE(defaults.enable_check_parent_quota);
+  EXPECT_TRUE(defaults.enable_runtime_quota);
+  EXPECT_TRUE(defaults.enable_min_quota_scale);
+  EXPECT_TRUE(defaults.disable_default_quota_preemption);
+  const auto said = Read<ElasticQuotaArgs>(
+      "{delayEvictTime: 0s, enableRuntimeQuota: false, defaultQuotaGroupMax: {cpu: 5}}");
+  EXPECT_EQ(said.delay_evict_time, 0s);
+  EXPECT_FALSE(said.enable_runtime_quota);
+  EXPECT_EQ(said.default_quota_group_max, (kube::ResourceList{{"cpu", kube::Quantity(5)}}));
+  EXPECT_EQ(
+      ErrorsOf("ElasticQuota",
+               "{delayEvictTime: -1s, revokePodInterval: -1s, defaultQuotaGroupMax: {cpu: -1}, "
+               "systemQuotaGroupMax: {memory: -2}}"),
+      "delayEvictTime: elasticQuotaArgs error, DelayEvictTime should be a positive value\n"
+      "revokePodInterval: elasticQuotaArgs error, RevokePodInterval should be a positive "
+      "value\n"
+      "defaultQuotaGroupMax: elasticQuotaArgs error, defaultQuotaGroupMax should be a positive "
+      "value, resourceName:cpu, got -1\n"
+      "systemQuotaGroupMax: elasticQuotaArgs error, systemQuotaGroupMax should be a positive "
+      "value, resourceName:memory, got -2");
+  EXPECT_EQ(ErrorsOf("ElasticQuota", "{hookPlugins: [{}, {key: a}, {key: a, factoryKey: f}]}"),
+            "hookPlugins[0]: failed to initialize index-0 hook plugin: key is empty\n"
+            "hookPlugins[1]: failed to initialize hook plugin a: factory key is empty\n"
+            "hookPlugins[2]: failed to initialize hook plugin a: factory f not found");
+}
+
 TEST(PluginArgsTest, ReservationIgnoresResourcesByNameAndGroup) {
   const auto args = Read<ReservationArgs>(
       "{ignoredResources: [example.com/gpu], ignoredResourceGroups: [nvidia.com]}");

@@ -229,10 +229,18 @@ constexpr FeatureGate kKubernetesGates[] = {
 };
 
 constexpr FeatureGate kGates[] = {
-    {"CleanExpiredReservationAllocated", kAlpha, false},  //
-    {"DynamicSchedulerCheck", kAlpha, true},              //
+    {"CleanExpiredReservationAllocated", kAlpha, false},
+    {"DisableDefaultQuota", kAlpha, false},
+    {"DynamicSchedulerCheck", kAlpha, true},
+    {"ElasticQuotaGuaranteeUsage", kAlpha, false},
+    {"ElasticQuotaIgnorePodOverhead", kAlpha, false},
+    {"ElasticQuotaIgnoreTerminatingPod", kAlpha, false},
+    {"ElasticQuotaImmediateIgnoreTerminatingPod", kAlpha, false},
+    {"MultiQuotaTree", kAlpha, false},
     {"OmitNodeLabelsForReservation", kAlpha, false},      //
-    {"SkipReservationFitsNode", kAlpha, false},           //
+    {"SkipReservationFitsNode", kAlpha, false},
+    // Whether pods may be charged to quotas that have children is asked when they are created.
+    {"SupportParentQuotaSubmitPod", kAlpha, false},
     {kPreemptionPolicyTransformer, kAlpha, false},        //
     {kPriorityTransformer, kAlpha, false},                //
     {kReplaceResourcesTransformer, kAlpha, false},        //
@@ -247,23 +255,16 @@ constexpr FeatureGate kIdleGates[] = {
     {"CrossSchedulerNomination", kAlpha, false},
     {"DevicePluginAdaption", kAlpha, false},
     {"DisableCSIStorageCapacityInformer", kAlpha, false},
-    {"DisableDefaultQuota", kAlpha, false},
     {"DisableDynamicResourceAllocationInformer", kAlpha, false},
     {"DisablePodDisruptionBudgetInformer", kAlpha, false},
-    {"ElasticQuotaGuaranteeUsage", kAlpha, false},
-    {"ElasticQuotaIgnorePodOverhead", kAlpha, false},
-    {"ElasticQuotaIgnoreTerminatingPod", kAlpha, false},
-    {"ElasticQuotaImmediateIgnoreTerminatingPod", kAlpha, false},
     {"EnableBatchScheduleNodeSnapshot", kBeta, true},
     {"EnableInlineBatchSchedule", kAlpha, false},
     {"GangPendingPodsConditionPatch", kBeta, true},
     {"GenericEphemeralVolume", kStable, true},
     {"LazyReservationRestore", kAlpha, false},
-    {"MultiQuotaTree", kAlpha, false},
     {"PodDisruptionBudget", kStable, true},
     {"ResizePod", kAlpha, false},
     {"SkipFilterWithNominatedPods", kAlpha, false},
-    {"SupportParentQuotaSubmitPod", kAlpha, false},
     {"SyncBarrier", kAlpha, false},
 };
 // clang-format on

@@ -4,6 +4,7 @@
 
 #include "api/resources.h"
 #include "kube/resources.h"
+#include "model/quota/quota_info.h"
 
 namespace koord::scheduler {
 
@@ -39,6 +40,7 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchNodeTopologies(objects.node_topologies);
   WatchDevices(objects.devices);
   WatchConfigMaps(objects);
+  WatchElasticQuotas(objects.elastic_quotas);
 }
 
 void ClusterFeed::Start() {
@@ -120,6 +122,19 @@ void ClusterFeed::WatchConfigMaps(ClusterObjects& objects) {
         }),
         {.ns = key.ns, .field_selector = fmt::format("metadata.name={}", key.name)});
   }
+}
+
+// What a quota says of itself changes every second; that it is another one is news.
+void ClusterFeed::WatchElasticQuotas(ObjectCache<api::ElasticQuota>& cache) {
+  if (!cache.needed()) return;
+  using Ptr = std::shared_ptr<const api::ElasticQuota>;
+  optional_.Watch<api::ElasticQuota>(
+      api::kElasticQuotas, scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
+        Keep(cache, before, after);
+        const bool is_same =
+            before != nullptr && after != nullptr && model::SharesAlike(*before, *after);
+        if (!is_same) scheduler_.OnEvent({.kind = EventKind::kElasticQuotaChanged});
+      }));
 }
 
 template <class T>

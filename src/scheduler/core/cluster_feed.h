@@ -49,6 +49,7 @@ class ClusterFeed {
   void WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& cache);
   void WatchDevices(ObjectCache<api::Device>& cache);
   void WatchConfigMaps(ClusterObjects& objects);
+  void WatchElasticQuotas(ObjectCache<api::ElasticQuota>& cache);
   void WatchNodes();
   void WatchPods();
   void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);

@@ -74,11 +74,11 @@ class NotSupportedTest : public testing::Test {
 
 TEST_F(NotSupportedTest, SaidOnceInOneSentenceForAll) {
   EXPECT_THAT(
-      WarningsAbout("{metadata: {name: p, labels: {quota.scheduling.koordinator.sh/name: t}, "
+      WarningsAbout("{metadata: {name: p, labels: {pod-group.scheduling.sigs.k8s.io: t}, "
                     "annotations: {gang.scheduling.koordinator.sh/name: g}}, "
                     "spec: {schedulerName: s}}"),
       ElementsAre(
-          AllOf(HasSubstr("label quota.scheduling.koordinator.sh/name has no effect in this "
+          AllOf(HasSubstr("label pod-group.scheduling.sigs.k8s.io has no effect in this "
                           "version"),
                 HasSubstr("; annotation gang.scheduling.koordinator.sh/name has no "
                           "effect"))));

@@ -41,7 +41,7 @@ class Profiles {
     EventLoop& loop;
     kube::Client& client;
     Ledger& ledger;
-    const Books& books;
+    Books& books;
     ClusterObjects& objects;
     Reasons& reasons;
     Nominations& nominations;

@@ -152,6 +152,7 @@ class Explainer {
     CompiledQuery& query = pipeline.QueryFor(shape_);
     if (const Verdict verdict = query.Admit(*pod_); !verdict.ok()) {
       result_.rejected_as_a_whole = fmt::format("{}: {}", verdict.plugin, verdict.Message());
+      AddWhatItWaitsFor(pipeline, query, verdict.plugin);
       return;
     }
     CollectRejections(pipeline, query, diagnosis);
@@ -160,6 +161,14 @@ class Explainer {
     result_.nearest_misses = misses.Nearest(kNearestMisses);
     if (result_.feasible == 0) result_.changes = misses.SmallestChanges();
     ExplainTrials(pipeline.profile());
+  }
+
+  void AddWhatItWaitsFor(const Pipeline& pipeline, CompiledQuery& query, std::string_view plugin) {
+    for (AdmitPlugin* each : pipeline.profile().admit) {
+      if (each->name() != plugin) continue;
+      const std::string sentence = each->WhatItWaitsFor(*pod_, query.query());
+      if (!sentence.empty()) result_.rejected_as_a_whole += fmt::format(" ({})", sentence);
+    }
   }
 
   struct Reason {

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "api/device.h"
+#include "api/elastic_quota.h"
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
 #include "api/reservation.h"
@@ -38,6 +39,7 @@ struct ClusterObjects {
   // Only these, which whoever needs one names when it is made.
   std::set<kube::ObjectKey> needed_config_maps;
   ObjectCache<kube::ConfigMap> config_maps;
+  ObjectCache<api::ElasticQuota> elastic_quotas;
 };
 
 }  // namespace koord::scheduler

@@ -131,6 +131,8 @@ class AdmitPlugin : public virtual Plugin {
   // diagnosed or explained, so it must change nothing. Anything but success ends the cycle, in the
   // order of the PreFilter plugins. Since nothing is said of rows, all that is known of them stays.
   virtual Verdict Admit(const kube::Pod& pod, const PodQuery& query) = 0;
+  // For people who ask about a pod that is not admitted: what it waits for, in a sentence.
+  virtual std::string WhatItWaitsFor(const kube::Pod&, const PodQuery&) { return ""; }
 };
 
 // Knows nodes that are worth trying before all others.

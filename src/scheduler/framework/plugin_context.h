@@ -12,10 +12,10 @@
 #include "kube/events/event_recorder.h"
 #include "scheduler/books/books.h"
 #include "scheduler/cluster/ledger.h"
+#include "scheduler/cluster/pending_pods.h"
 #include "scheduler/framework/cluster_objects.h"
 #include "scheduler/framework/hint_provider.h"
 #include "scheduler/framework/leader_parts.h"
-#include "scheduler/framework/pending_pods.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/row_needs.h"
 
@@ -61,7 +61,7 @@ class SchedulerHandle {
 // What a plugin is made from. Everything outlives the plugin.
 struct PluginContext {
   Ledger& ledger;
-  const Books& books;
+  Books& books;
   ClusterObjects& objects;
   Reasons& reasons;
   EventLoop& loop;

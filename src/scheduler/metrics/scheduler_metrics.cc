@@ -25,10 +25,10 @@ void AddMetricsOfPlugins(metrics::Registry& registry) {
                     "The number of gang groups in waiting status.");
   registry.AddHistograms("scheduler_elastic_quota_process_latency",
                          "Latency of elastic quota processing, in seconds.", {"operation"},
-                         metrics::DefaultBuckets());
+                         ExponentialBuckets(0.00001, 2, 24));
   registry.AddHistograms("scheduler_elastic_quota_hook_plugin_latency",
                          "Latency of elastic quota hook plugins, in seconds.",
-                         {"plugin", "operation"}, metrics::DefaultBuckets());
+                         {"plugin", "operation"}, ExponentialBuckets(0.000001, 2, 24));
   registry.AddHistograms("scheduler_job_preemption_duration_seconds",
                          "Duration of the preemption for a job.", {"jobName", "result"},
                          metrics::DefaultBuckets());
@@ -125,7 +125,8 @@ SchedulerMetrics::SchedulerMetrics(metrics::Registry& registry, const Clock& clo
           registry.AddHistogram("scheduler_pod_scheduling_feasible_nodes",
                                 "The number of nodes that were feasible for a pod that found one.",
                                 ExponentialBuckets(1, 2, 24))),
-      reservations_(registry) {
+      reservations_(registry),
+      quotas_(registry) {
   AddMetricsOfPlugins(registry);
 }
 
@@ -152,6 +153,7 @@ void SchedulerMetrics::LookUp(const Scheduler& scheduler) {
   // Those of a leader: a standby does not keep their status true.
   static const ObjectCache<api::Reservation> kNone;
   reservations_.LookUp(scheduler.running() ? scheduler.objects().reservations : kNone);
+  quotas_.LookUp(scheduler.running() ? &scheduler.books().quotas : nullptr);
 }
 
 // Every plugin of a profile has its say about every pod, whether it is asked about all rows again

@@ -12,6 +12,7 @@
 #include "base/metrics/metrics.h"
 #include "scheduler/core/scheduler.h"
 #include "scheduler/cycle/attempt_observer.h"
+#include "scheduler/metrics/quota_metrics.h"
 #include "scheduler/metrics/reservation_metrics.h"
 
 namespace koord::scheduler {
@@ -79,6 +80,7 @@ class SchedulerMetrics final : public AttemptObserver {
   metrics::Histogram& evaluated_nodes_;
   metrics::Histogram& feasible_nodes_;
   ReservationMetrics reservations_;
+  QuotaMetrics quotas_;
 
   std::vector<std::unique_ptr<OfProfile>> profiles_;
   OfProfile* last_ = nullptr;

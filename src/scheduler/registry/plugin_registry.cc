@@ -12,6 +12,7 @@
 #include "scheduler/plugins/default_preemption/default_preemption.h"
 #include "scheduler/plugins/device_share/device_share.h"
 #include "scheduler/plugins/dynamic_resources/dynamic_resources.h"
+#include "scheduler/plugins/elastic_quota/elastic_quota.h"
 #include "scheduler/plugins/image_locality/image_locality.h"
 #include "scheduler/plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "scheduler/plugins/load_aware_scheduling/load_aware_scheduling.h"
@@ -96,6 +97,7 @@ const std::vector<Entry>& Entries() {
       WithArgs<DefaultPreemption, DefaultPreemptionArgs>(),
       WithArgs<DeviceShare, DeviceShareArgs>(),
       WithArgs<DynamicResources, DynamicResourcesArgs>(),
+      WithArgs<ElasticQuotaPlugin, ElasticQuotaArgs>(),
       Plain<ImageLocality>(),
       WithArgs<InterPodAffinity, InterPodAffinityArgs>(),
       WithArgs<LoadAwareScheduling, LoadAwareSchedulingArgs>(),

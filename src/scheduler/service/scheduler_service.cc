@@ -44,6 +44,13 @@ class Routes {
       return ExplainReservationNamed(context, std::string(request.Param("name")));
     });
     AddPlugins();
+    if (!context_.scheduler.objects().elastic_quotas.needed()) {
+      for (const char* path : {"", "/{name}"}) {
+        AddGet(fmt::format("/plugins/ElasticQuota/explanation{}", path), [](const RouteRequest&) {
+          return MessageResponse(404, "no profile runs the plugin ElasticQuota");
+        });
+      }
+    }
     api_.AddRoute("GET", "/metrics/resources", [context = context_](const RouteRequest&) {
       return TextResponse(200, context.is_leader() ? ResourceMetrics(context.scheduler) : "");
     });

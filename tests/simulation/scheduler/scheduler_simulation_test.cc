@@ -94,6 +94,19 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SchedulerSimulationDevices,
                          ::testing::ValuesIn(SimulationSeeds(kDeviceSeeds)),
                          ::testing::PrintToStringParamName());
 
+using QuotaSimulation = SchedulerSimulation;
+
+// Teams share the cluster. Who is let in first depends on the network, so that only what must
+// always hold is compared.
+TEST_P(QuotaSimulation, HoldsItsPromises) {
+  World world(GetParam(), {.troubled = true, .jumps = true, .plan = {.quotas = true}});
+  world.Run();
+  EXPECT_EQ(Complaints(world), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, QuotaSimulation, ::testing::ValuesIn(SimulationSeeds(kSeeds)),
+                         ::testing::PrintToStringParamName());
+
 using SchedulerSimulationClock = SchedulerSimulation;
 
 // I17: when a wall clock is set, nothing is decided otherwise or at another time.

@@ -44,6 +44,7 @@ Checker::Checker(const Clock& clock, apiserver::Store& store) : clock_(clock) {
   Watch(store, kube::kPods.qualified(), &Checker::SeePod);
   Watch(store, kube::kNodes.qualified(), &Checker::SeeNode);
   Watch(store, api::kReservations.qualified(), &Checker::SeeReservation);
+  Watch(store, api::kElasticQuotas.qualified(), &Checker::SeeQuota);
   Watch(store, kube::kEvents.qualified(), &Checker::SeeOther);
   Watch(store, kube::kLeases.qualified(), &Checker::SeeOther);
 }
@@ -227,6 +228,34 @@ void Checker::CheckRoom(const std::string& name, const std::string& node,
         fmt::format("I2: {} is over-committed by {}: charged {}, allocatable {}, pods{}", node,
                     name, Text(charged), Text(allocatable), who));
   }
+}
+
+// ---- Quotas
+
+void Checker::SeeQuota(const apiserver::Change& change) {
+  const size_t slash = change.key.find('/');
+  if (change.key.substr(0, slash) != "default") return;
+  const std::string name = change.key.substr(slash + 1);
+  if (change.after == nullptr) {
+    quotas_.erase(name);
+  } else {
+    quotas_[name] = Decode<api::ElasticQuota>(change.after);
+  }
+}
+
+std::map<std::string, kube::ResourceList> Checker::QuotaUsage() const {
+  std::map<std::string, kube::ResourceList> usage;
+  for (const auto& [name, quota] : quotas_) usage[name];
+  for (const auto& [name, state] : pods_) {
+    if (!state.bound() || state.ended) continue;
+    const std::string label(kube::ValueOf(state.pod.metadata.labels, api::kLabelQuotaName));
+    // Quotas of the plan are two levels deep at most.
+    for (auto quota = quotas_.find(label); quota != quotas_.end();
+         quota = quotas_.find(std::string(api::ParentQuotaOf(quota->second)))) {
+      kube::AddTo(usage[quota->first], kube::PodRequests(state.pod));
+    }
+  }
+  return usage;
 }
 
 // ---- Reservations

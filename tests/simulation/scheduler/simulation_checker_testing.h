@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/elastic_quota.h"
 #include "api/reservation.h"
 #include "base/clock.h"
 #include "kube/objects/node.h"
@@ -61,6 +62,10 @@ class Checker {
   const std::map<std::string, PodState>& pods() const { return pods_; }  // by name
   const std::map<std::string, kube::Node>& nodes() const { return nodes_; }
   const std::map<std::string, ReservationState>& reservations() const { return reservations_; }
+  // Those in the namespace of the pods.
+  const std::map<std::string, api::ElasticQuota>& quotas() const { return quotas_; }
+  // What each quota should say that it uses, from the pods that there are.
+  std::map<std::string, kube::ResourceList> QuotaUsage() const;
   // Of all pods and reservations there ever were.
   const std::set<std::string>& uids() const { return uids_; }
   size_t draws() const { return draws_; }  // bindings of pods that use a reservation
@@ -88,6 +93,7 @@ class Checker {
   void SeePod(const apiserver::Change& change);
   void SeeNode(const apiserver::Change& change);
   void SeeReservation(const apiserver::Change& change);
+  void SeeQuota(const apiserver::Change& change);
   void SeeOther(const apiserver::Change&) {}
   void Trace(std::string_view resource, const apiserver::Change& change);
 
@@ -113,6 +119,7 @@ class Checker {
   std::vector<std::unique_ptr<apiserver::Store::Subscription>> subscriptions_;
   std::map<std::string, PodState> pods_;
   std::map<std::string, kube::Node> nodes_;
+  std::map<std::string, api::ElasticQuota> quotas_;             // by name
   std::map<std::string, ReservationState> reservations_;        // by name
   std::map<std::string, api::Reservation> known_reservations_;  // by uid: all there ever were
   std::map<std::string, std::set<std::string>> drawn_;  // uids of pods, by that of a reservation

@@ -23,6 +23,13 @@ constexpr std::string_view kHostname = "kubernetes.io/hostname";
 constexpr std::array kZones = {"a", "b", "c"};
 constexpr int kReserverApps = 3;
 constexpr int kCards = 4;  // of each node with devices
+constexpr std::array kDepts = {"dept-1", "dept-2"};
+constexpr std::array kTeams = {"team-1", "team-2", "team-3", "team-4"};
+constexpr std::string_view kQuotaLabel = "quota.scheduling.koordinator.sh/name";
+constexpr std::string_view kQuotaPreemptible = "quota.scheduling.koordinator.sh/preemptible";
+constexpr std::string_view kQuotaParent = "quota.scheduling.koordinator.sh/parent";
+constexpr std::string_view kQuotaIsParent = "quota.scheduling.koordinator.sh/is-parent";
+constexpr std::string_view kQuotaLends = "quota.scheduling.koordinator.sh/allow-lent-resource";
 
 // Labels of the pods that are made for one purpose, and how many of them there may ever be where
 // room for all of them depends on it.
@@ -118,6 +125,10 @@ class Planner {
       for (const std::string& name : nodes_) {
         if (random_.Chance(0.7)) AddDevices(name);
       }
+    }
+    if (options_.quotas) {
+      for (const char* dept : kDepts) CreateQuota(dept, true);
+      for (const char* team : kTeams) CreateQuota(team, false);
     }
     plan_.setup.insert(plan_.setup.end(), plan_.requests.begin(), plan_.requests.end());
     plan_.requests.clear();
@@ -276,6 +287,7 @@ class Planner {
     if (random_.Chance(0.25)) {
       kube::At(pod, {"metadata", "annotations", kLifetime}) = std::to_string(Between(3, 30));
     }
+    if (options_.quotas) ChargeToSomeQuota(pod);
     pods_.insert(name);
     Add("POST", kPodsPath, std::move(pod));
   }
@@ -327,6 +339,80 @@ class Planner {
     }
     pods_.insert(name);
     Add("POST", kPodsPath, std::move(pod));
+  }
+
+  // ---- quotas ----
+
+  // Also one that is never there.
+  std::string AnyTeam() { return random_.Chance(0.05) ? "nobody" : std::string(Any(kTeams)); }
+
+  void ChargeToSomeQuota(Json& pod) {
+    if (!random_.Chance(0.75)) return;
+    Json& labels = kube::At(pod, {"metadata", "labels"});
+    kube::At(labels, {kQuotaLabel}) = AnyTeam();
+    if (random_.Chance(0.1)) kube::At(labels, {kQuotaPreemptible}) = "false";
+  }
+
+  Json QuotaSpec(bool is_dept) {
+    const int64_t min = is_dept ? Between(0, 6) : Between(0, 3);
+    const int64_t max = is_dept ? Between(6, 20) : Between(min, 9);
+    return {{"min", {{"cpu", std::to_string(min)}, {"memory", fmt::format("{}Gi", min)}}},
+            {"max", {{"cpu", std::to_string(max)}, {"memory", fmt::format("{}Gi", 2 * max)}}}};
+  }
+
+  std::string AnyParent() {
+    if (random_.Chance(0.1)) return "nobody";
+    return random_.Chance(0.4) ? "koordinator-root-quota" : std::string(Any(kDepts));
+  }
+
+  void CreateQuota(std::string_view name, bool is_dept) {
+    Json labels{{kQuotaParent, is_dept ? "koordinator-root-quota" : AnyParent()}};
+    if (is_dept) kube::At(labels, {kQuotaIsParent}) = "true";
+    if (random_.Chance(0.2)) kube::At(labels, {kQuotaLends}) = "false";
+    Add("POST", kQuotasPath,
+        {{"apiVersion", "scheduling.sigs.k8s.io/v1alpha1"},
+         {"kind", "ElasticQuota"},
+         {"metadata", {{"name", name}, {"labels", std::move(labels)}}},
+         {"spec", QuotaSpec(is_dept)}});
+  }
+
+  void ChangeQuota() {
+    const bool is_dept = random_.Chance(0.25);
+    const std::string name = is_dept ? Any(kDepts) : Any(kTeams);
+    const std::string path = fmt::format("{}/{}", kQuotasPath, name);
+    switch (random_.Below(6)) {
+      case 0:
+      case 1:
+        return Add("PATCH", path, {{"spec", QuotaSpec(is_dept)}});
+      case 2:
+        if (is_dept) return;
+        return Add("PATCH", path, {{"metadata", {{"labels", {{kQuotaParent, AnyParent()}}}}}});
+      case 3:
+        Add("DELETE", path);
+        if (random_.Chance(0.4)) CreateQuota(name, is_dept);
+        return;
+      default:
+        return CreateQuota(name, is_dept);
+    }
+  }
+
+  void MovePod() {
+    if (pods_.empty()) return;
+    Add("PATCH", fmt::format("{}/{}", kPodsPath, Any(pods_)),
+        {{"metadata", {{"labels", {{kQuotaLabel, AnyTeam()}}}}}});
+  }
+
+  // Whatever has become of them: enough for all.
+  void RescueQuotas() {
+    const auto rescue = [&](std::string_view name) {
+      CreateQuota(name, false);
+      Add("PATCH", fmt::format("{}/{}", kQuotasPath, name),
+          {{"metadata", {{"labels", {{kQuotaParent, "koordinator-root-quota"}}}}},
+           {"spec",
+            {{"min", {{"cpu", "100"}, {"memory", "100Gi"}}},
+             {"max", {{"cpu", "100000"}, {"memory", "100000Gi"}}}}}});
+    };
+    for (const char* name : kTeams) rescue(name);
   }
 
   // ---- reservations ----
@@ -424,6 +510,9 @@ class Planner {
     if (options_.devices && random_.Chance(0.4)) {
       return random_.Chance(0.25) ? ChangeDevices() : CreateCardPod();
     }
+    if (options_.quotas && random_.Chance(0.2)) {
+      return random_.Chance(0.7) ? ChangeQuota() : MovePod();
+    }
     const uint64_t what = random_.Below(100);
     if (what < 30) return CreatePod();
     if (what < 38) return CreateReservation();
@@ -517,6 +606,7 @@ class Planner {
       kube::At(object, {"spec", "template", "spec", "nodeSelector", "big"}) = "true";
       Add("POST", kReservationsPath, std::move(object));
     }
+    if (options_.quotas) RescueQuotas();
     const auto begin = plan_.requests.begin() + static_cast<int64_t>(before);
     plan_.rescue.assign(begin, plan_.requests.end());
     plan_.requests.erase(begin, plan_.requests.end());

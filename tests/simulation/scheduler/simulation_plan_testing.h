@@ -81,10 +81,15 @@ inline constexpr char kPodsPath[] = "/api/v1/namespaces/default/pods";
 inline constexpr char kReservationsPath[] = "/apis/scheduling.koordinator.sh/v1alpha1/reservations";
 
 inline constexpr char kDevicesPath[] = "/apis/scheduling.koordinator.sh/v1alpha1/devices";
+inline constexpr char kQuotasPath[] =
+    "/apis/scheduling.sigs.k8s.io/v1alpha1/namespaces/default/elasticquotas";
 
 // What a plan has besides.
 struct PlanOptions {
   bool devices = false;  // nodes with cards, and pods that ask for them
+  // Teams share the cluster; their quotas change, are moved in the tree and deleted under their
+  // pods, and pods move between them.
+  bool quotas = false;
 };
 
 // All of it sorted by time.

@@ -7,12 +7,15 @@
 #include <algorithm>
 
 #include "api/crds.h"
+#include "api/keys.h"
 #include "api/reservation_annotations.h"
 #include "api/resources.h"
 #include "base/log.h"
+#include "kube/objects/pod_resources.h"
 #include "kube/time.h"
 #include "kube/transport/in_process_transport.h"
 #include "kube/yaml.h"
+#include "model/quota/quota_status.h"
 #include "scheduler/cluster/reserve_pod.h"
 #include "scheduler/config/scheduler_gates.h"
 
@@ -131,6 +134,11 @@ void InstallDevices(apiserver::TestServer& server) {
   Install(server, kDefinition);
 }
 
+void InstallElasticQuotas(apiserver::TestServer& server) {
+  static const kube::Json kDefinition = DefinitionOf("elasticquotas");
+  Install(server, kDefinition);
+}
+
 // ---- One scheduler
 
 Instance::Instance(apiserver::TestServer& server, Checker& checker, size_t index, uint64_t seed)
@@ -201,10 +209,52 @@ void Instance::DropWatches() {
 
 void Instance::OnDecided(const scheduler::Attempt& attempt, scheduler::Pipeline&,
                          const scheduler::Decision& decision, WallTime, Duration) {
+  CheckQuotaOf(attempt, decision);
   if (!decision.placed()) return;
   const scheduler::NodeTable& nodes = app().scheduler().ledger().nodes();
   checker_.OnDecided(attempt.pod->metadata.uid, std::string(nodes.name(decision.row)),
                      nodes.node(decision.row).status.allocatable);
+}
+
+void Instance::CheckQuotaOf(const scheduler::Attempt& attempt,
+                            const scheduler::Decision& decision) {
+  const scheduler::Scheduler& core = app().scheduler();
+  const auto& quotas = core.objects().elastic_quotas;
+  const auto label_of = [](const kube::Pod& pod) {
+    return std::string(kube::ValueOf(pod.metadata.labels, api::kLabelQuotaName));
+  };
+  const api::ElasticQuota* quota = quotas.Find({"default", label_of(*attempt.pod)});
+  if (quota == nullptr) return;
+  const kube::ResourceList request = kube::PodRequests(*attempt.pod);
+  kube::ResourceList used = request, of_nobody;
+  core.ledger().ForEachPod([&](const scheduler::PodInfo& pod) {
+    const std::string label = label_of(*pod.pod);
+    if (label == quota->metadata.name) kube::AddTo(used, kube::PodRequests(*pod.pod));
+    if (quotas.Find({"default", label}) == nullptr) {
+      kube::AddTo(of_nobody, kube::PodRequests(*pod.pod));
+    }
+  });
+  if (decision.placed()) {
+    if (kube::FitsIn(used, quota->spec.max)) return;
+    return checker_.Complain(fmt::format("I5: {} takes {} beyond its max",
+                                         attempt.pod->metadata.name, quota->metadata.name));
+  }
+  if (decision.verdict.plugin != "ElasticQuota" || !kube::FitsIn(used, quota->spec.min)) return;
+  if (api::ParentQuotaOf(*quota) != api::kRootQuota) return;
+  // What is left of the cluster for quotas must do for the mins of all.
+  kube::ResourceList left, mins;
+  const scheduler::NodeTable& nodes = core.ledger().nodes();
+  for (scheduler::NodeRow row{0}; row < nodes.rows(); ++row) {
+    if (nodes.live()[row]) kube::AddTo(left, nodes.node(row).status.allocatable);
+  }
+  kube::SubtractFrom(left, of_nobody);
+  for (const auto& [key, each] : quotas.objects()) {
+    if (api::ParentQuotaOf(*each) == api::kRootQuota) kube::AddTo(mins, each->spec.min);
+  }
+  if (!kube::FitsIn(mins, left)) return;
+  checker_.Complain(fmt::format("I5: {} is refused by {} within its min: {}",
+                                attempt.pod->metadata.name, quota->metadata.name,
+                                decision.verdict.Message()));
 }
 
 void Instance::OnSent(const kube::HttpRequest& request) {
@@ -239,6 +289,7 @@ World::World(uint64_t seed, Conditions conditions)
   InstallReservations(server_);
   InstallNodeTopologies(server_);
   if (conditions.plan.devices) InstallDevices(server_);
+  InstallElasticQuotas(server_);
   for (const Request& request : plan_.setup) {
     const auto answer = Send(request);
     EXPECT_EQ(answer.code, 201) << request.target << ": " << answer.body;
@@ -509,9 +560,49 @@ void World::CheckQuiet(std::string_view when) {
                                  instance->index(), ledger, rebuilt));
     }
     CheckQueue(*instance, when);
+    CheckQuotaBook(*instance, *fresh, when);
   }
   CheckAgainstFresh(*fresh, when);
   CheckReservations(when);
+  CheckQuotas(when);
+}
+
+// What quotas are charged and may use is what a new scheduler finds.
+void World::CheckQuotaBook(Instance& instance, scheduler::SchedulerApp& fresh,
+                           std::string_view when) {
+  const auto text = [](const scheduler::Scheduler& core) {
+    const model::QuotaTree& tree = core.books().quotas.tree();
+    std::string lines;
+    for (const auto& [name, quota] : tree.quotas()) {
+      const model::QuotaStatus status = model::StatusOf(tree, *quota);
+      lines += name;
+      for (const auto* amounts : {&status.runtime, &status.child_request, &status.request,
+                                  &status.used, &status.non_preemptible_used}) {
+        kube::ResourceList list = tree.dimensions().ListOf(*amounts);
+        std::erase_if(list, [](const auto& entry) { return entry.second.Sign() == 0; });
+        lines += " " + kube::Serialize(kube::Encode(list));
+      }
+      lines += "\n";
+    }
+    return lines;
+  };
+  const std::string known = text(instance.app().scheduler());
+  const std::string rebuilt = text(fresh.scheduler());
+  if (known == rebuilt) return;
+  Complain(when, fmt::format("I8: the quotas of instance {} are\n{}and should be\n{}",
+                             instance.index(), known, rebuilt));
+}
+
+// Every quota says what its pods use.
+void World::CheckQuotas(std::string_view when) {
+  for (const auto& [name, used] : checker_.QuotaUsage()) {
+    kube::ResourceList difference = checker_.quotas().at(name).status.used;
+    kube::SubtractFrom(difference, used);
+    if (kube::IsZero(difference)) continue;
+    Complain(when,
+             fmt::format("I5: {} uses {} and says {}", name, kube::Serialize(kube::Encode(used)),
+                         kube::Serialize(kube::Encode(checker_.quotas().at(name).status.used))));
+  }
 }
 
 // Of those that hold room: who uses them is said, and nobody else. Of those that can be used once

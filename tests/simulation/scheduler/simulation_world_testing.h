@@ -26,6 +26,7 @@ void InstallNodeMetrics(apiserver::TestServer& server);
 void InstallReservations(apiserver::TestServer& server);
 void InstallNodeTopologies(apiserver::TestServer& server);
 void InstallDevices(apiserver::TestServer& server);
+void InstallElasticQuotas(apiserver::TestServer& server);
 
 // What of the plan goes wrong in a run.
 struct Conditions {
@@ -65,6 +66,9 @@ class Instance : private scheduler::AttemptObserver {
   void OnDecided(const scheduler::Attempt& attempt, scheduler::Pipeline& pipeline,
                  const scheduler::Decision& decision, WallTime now, Duration took) override;
   void OnLost();
+  // By what this scheduler knows: nobody goes beyond the max of its quota, and nobody is refused
+  // who stays within the min of one that is guaranteed it.
+  void CheckQuotaOf(const scheduler::Attempt& attempt, const scheduler::Decision& decision);
 
   apiserver::TestServer& server_;
   Checker& checker_;
@@ -120,6 +124,8 @@ class World {
   void CheckQueue(Instance& instance, std::string_view when);
   void CheckReservations(std::string_view when);
   void CheckConsumer(const api::Reservation& reservation, std::string_view when);
+  void CheckQuotas(std::string_view when);
+  void CheckQuotaBook(Instance& instance, scheduler::SchedulerApp& fresh, std::string_view when);
   void CheckEverybodyHelped();
   void Complain(std::string_view when, std::string what);
 

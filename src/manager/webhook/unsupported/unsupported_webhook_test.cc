@@ -22,7 +22,6 @@ Request RequestFor(std::string_view group, std::string_view kind) {
 TEST(UnsupportedWebhookTest, TellsWhoeverCreatesWhatHasNoEffect) {
   constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
       {"scheduling.sigs.k8s.io", "PodGroup"},
-      {"quota.koordinator.sh", "ElasticQuotaProfile"},
       {"scheduling.koordinator.sh", "PodMigrationJob"},
       {"scheduling.koordinator.sh", "ClusterNetworkTopology"}};
   for (const auto& [group, kind] : kKinds) {

@@ -1,4 +1,4 @@
-#include "scheduler/framework/pending_pods.h"
+#include "scheduler/cluster/pending_pods.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
