@@ -1,6 +1,5 @@
 #include "base/trim_memory.h"
 
-#include <malloc.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -9,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+
+#include "base/return_memory.h"
 
 namespace koord {
 namespace {
@@ -33,7 +34,7 @@ struct Mapping {
 }  // namespace
 
 void TrimMemory() {
-  malloc_trim(0);
+  ReturnFreeMemory();
   const std::unique_ptr<FILE, int (*)(FILE*)> maps(std::fopen("/proc/self/smaps", "re"),
                                                    &std::fclose);
   if (maps == nullptr) return;

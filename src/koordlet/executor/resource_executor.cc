@@ -21,15 +21,17 @@ constexpr int kDefaultAuditLevel = 3;
 constexpr size_t kShownBytes = 256;
 
 enum class Outcome {
-  kIgnored,  // not supported, or gone
+  kGone,
+  kNotSupported,  // by this kernel, whatever the value is
   kSame,
   kChanged,
 };
 
 // Pods vanish all the time, and kernels lack things: nothing to complain of.
-bool IsIgnored(const Status& status) {
-  return status.code() == absl::StatusCode::kNotFound ||
-         status.code() == absl::StatusCode::kUnimplemented;
+std::optional<Outcome> Ignored(const Status& status) {
+  if (status.code() == absl::StatusCode::kNotFound) return Outcome::kGone;
+  if (status.code() == absl::StatusCode::kUnimplemented) return Outcome::kNotSupported;
+  return std::nullopt;
 }
 
 // One file of one tree.
@@ -85,7 +87,7 @@ struct ResourceExecutor::State {
   void Remember(const Update& update);
   void Forget(const Update& update);
   const std::string& KeyOf(const Update& update);
-  void Sweep();
+  void Sweep(SteadyTime now);
 
   StatusOr<Outcome> WriteIfDifferent(const Update& update);
   StatusOr<Outcome> UpdateCgroup(const CgroupTarget& target, const Update& update);
@@ -100,6 +102,7 @@ struct ResourceExecutor::State {
   // False: ignored, nothing is left to do.
   StatusOr<bool> Loosen(const CgroupTarget& target, const Update& update);
   StatusOr<DesiredValue> Desire(const CgroupTarget& target, std::string_view value) const;
+  Status WhyNotSupported(const CgroupTarget& target) const;
   Place PlaceOf(const CgroupTarget& target, std::string path) const;
 
   StatusOr<std::string> Read(const Place& place) const;
@@ -112,6 +115,7 @@ struct ResourceExecutor::State {
   struct Entry {
     std::string value;
     SteadyTime at{};
+    SteadyTime asked{};  // for the last time: what nobody asks for any more is forgotten
   };
 
   Host& host;
@@ -161,27 +165,28 @@ const std::string& ResourceExecutor::State::KeyOf(const Update& update) {
 }
 
 bool ResourceExecutor::State::IsFresh(const Update& update) {
-  Sweep();
+  const SteadyTime now = clock.Steady();
+  Sweep(now);
   const auto it = written.find(KeyOf(update));
-  return it != written.end() && it->second.value == update.value &&
-         clock.Steady() - it->second.at < options.force_update_after;
+  if (it == written.end() || it->second.value != update.value) return false;
+  it->second.asked = now;
+  return now - it->second.at < options.force_update_after;
 }
 
 void ResourceExecutor::State::Remember(const Update& update) {
   Entry& entry = written[KeyOf(update)];
   entry.value = update.value;
-  entry.at = clock.Steady();
+  entry.at = entry.asked = clock.Steady();
 }
 
 void ResourceExecutor::State::Forget(const Update& update) {
   if (const auto it = written.find(KeyOf(update)); it != written.end()) written.erase(it);
 }
 
-void ResourceExecutor::State::Sweep() {
-  const SteadyTime now = clock.Steady();
+void ResourceExecutor::State::Sweep(SteadyTime now) {
   if (now - swept < kSweepInterval) return;
   swept = now;
-  const auto is_old = [now](const auto& entry) { return now - entry.second.at >= kEntryLife; };
+  const auto is_old = [now](const auto& entry) { return now - entry.second.asked >= kEntryLife; };
   absl::erase_if(written, is_old);
 }
 
@@ -196,8 +201,10 @@ StatusOr<Outcome> ResourceExecutor::State::WriteIfDifferent(const Update& update
     }
     return UpdateSchemata(std::get<ResctrlSchemata>(update.target), update);
   }();
-  if (!outcome.ok() && IsIgnored(outcome.status())) outcome = Outcome::kIgnored;
-  if (durations != nullptr && (!outcome.ok() || *outcome != Outcome::kIgnored)) {
+  if (!outcome.ok()) {
+    if (const auto ignored = Ignored(outcome.status())) return *ignored;
+  }
+  if (durations != nullptr) {
     const std::chrono::duration<double, std::milli> took = clock.Steady() - start;
     durations->With({MetricType(update.target), outcome.ok() ? "success" : "failed"})
         .Observe(took.count());
@@ -213,10 +220,19 @@ StatusOr<DesiredValue> ResourceExecutor::State::Desire(const CgroupTarget& targe
   }
   ASSIGN_OR_RETURN(DesiredValue desired, DesiredValue::Parse(target.file, cgroups.layout().version,
                                                              host.kernel().page_size(), value));
-  if (!cgroups.IsSupported(target.file, target.dir)) {
-    return absl::UnimplementedError("not on this machine");
-  }
+  if (!cgroups.IsSupported(target.file, target.dir)) return WhyNotSupported(target);
   return desired;
+}
+
+// A kernel makes directories with their files: one that has the directory and not the file lacks
+// it, and before the kubelet has made its own nothing can be said.
+Status ResourceExecutor::State::WhyNotSupported(const CgroupTarget& target) const {
+  const Cgroups& cgroups = host.cgroups();
+  if (!cgroups.HasDir(target.dir) ||
+      !cgroups.HasDir(cgroups.layout().QosDir(kube::PodQos::kGuaranteed))) {
+    return NotFound("not there");
+  }
+  return absl::UnimplementedError("not on this machine");
 }
 
 Place ResourceExecutor::State::PlaceOf(const CgroupTarget& target, std::string path) const {
@@ -291,7 +307,7 @@ StatusOr<Outcome> ResourceExecutor::State::UpdateSchemata(const ResctrlSchemata&
 StatusOr<bool> ResourceExecutor::State::Loosen(const CgroupTarget& target, const Update& update) {
   StatusOr<DesiredValue> desired = Desire(target, update.value);
   if (!desired.ok()) {
-    if (IsIgnored(desired.status())) return false;
+    if (Ignored(desired.status())) return false;
     return desired.status();
   }
   ASSIGN_OR_RETURN(std::string path, host.cgroups().PathOf(target.file, target.dir));
@@ -302,7 +318,7 @@ StatusOr<bool> ResourceExecutor::State::Loosen(const CgroupTarget& target, const
     current = host.cgroups().Read(target.file, target.dir);
   }
   if (!current.ok()) {
-    if (IsIgnored(current.status())) return false;
+    if (Ignored(current.status())) return false;
     return current.status();
   }
   ASSIGN_OR_RETURN(const auto text, desired->Loosened(*current));
@@ -319,9 +335,8 @@ StatusOr<std::string> ResourceExecutor::State::Read(const Place& place) const {
 
 Status ResourceExecutor::State::Write(const Place& place, std::string_view old,
                                       std::string_view text, const Update& update) {
-  std::string shown = place.Shown();
   if (options.dry_run) {
-    pretended[shown] = place.has_lines ? fmt::format("{}\n{}", Trim(text), old) : text;
+    pretended[place.Shown()] = place.has_lines ? fmt::format("{}\n{}", Trim(text), old) : text;
   } else {
     RETURN_IF_ERROR(place.tree.Write(place.path, text));
   }
@@ -331,11 +346,11 @@ Status ResourceExecutor::State::Write(const Place& place, std::string_view old,
       event.reason = DefaultReason(update.target);
       event.level = kDefaultAuditLevel;
     }
-    event.message += fmt::format("{}update {}: {} -> {}", event.message.empty() ? "" : ", ", shown,
-                                 Shorten(old), Shorten(text));
+    event.message += fmt::format("{}update {}: {} -> {}", event.message.empty() ? "" : ", ",
+                                 place.Shown(), Shorten(old), Shorten(text));
     auditor->Log(std::move(event));
   }
-  Tell(std::move(shown), old, text);
+  if (observer) Tell(place.Shown(), old, text);
   return absl::OkStatus();
 }
 
@@ -365,7 +380,7 @@ StatusOr<bool> ResourceExecutor::Apply(const Update& update) {
 
 StatusOr<bool> ResourceExecutor::ApplyNow(const Update& update) {
   const StatusOr<Outcome> outcome = state_->WriteIfDifferent(update);
-  if (!outcome.ok() || *outcome == Outcome::kIgnored) {
+  if (!outcome.ok() || *outcome == Outcome::kGone) {
     state_->Forget(update);
     if (!outcome.ok()) return outcome.status();
     return false;
@@ -413,7 +428,7 @@ Status ResourceExecutor::RemoveResctrlGroup(std::string_view group) {
   if (!tree.Exists(group)) return absl::OkStatus();
   if (!state_->options.dry_run) {
     const Status removed = tree.RemoveDirectory(group);
-    if (!removed.ok() && !IsIgnored(removed)) return removed;
+    if (!removed.ok() && !Ignored(removed)) return removed;
   }
   state_->Tell(fmt::format("resctrl/{}", group), "(a group)", "");
   return absl::OkStatus();

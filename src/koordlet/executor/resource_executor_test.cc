@@ -89,6 +89,39 @@ TEST(ResourceExecutor, LooksAgainAfterAMinute) {
   EXPECT_EQ(bed.machine.Get(CgroupFile::kCpuShares, bed.pod_dir), "1024");
 }
 
+TEST(ResourceExecutor, TrustsWhatItWroteForAsLongAsItIsTold) {
+  Bed bed(V1());
+  ResourceExecutor trusting(bed.machine.host(), bed.loop.clock(), nullptr, nullptr,
+                            {.force_update_after = 1h});
+  const Update shares = bed.Of(CgroupFile::kCpuShares, bed.pod_dir, "1024");
+  ASSERT_TRUE(trusting.Apply(shares).value());
+  bed.machine.Set(CgroupFile::kCpuShares, bed.pod_dir, "7");  // somebody else
+  for (int minute = 1; minute < 60; ++minute) {
+    bed.loop.Advance(1min);
+    EXPECT_FALSE(trusting.Apply(shares).value()) << minute;
+  }
+  bed.loop.Advance(1min);
+  EXPECT_TRUE(trusting.Apply(shares).value());
+}
+
+TEST(ResourceExecutor, WritesAsSoonAsThereIsADirectory) {
+  TestHost::Options anolis;
+  anolis.anolis = true;
+  Bed bed(anolis);
+  bed.machine.RemovePod(*bed.pod);
+  EXPECT_FALSE(bed.Apply(CgroupFile::kCpuBvt, bed.pod_dir, "2"));
+  bed.machine.AddPod(*bed.pod);
+  EXPECT_TRUE(bed.Apply(CgroupFile::kCpuBvt, bed.pod_dir, "2"));
+}
+
+TEST(ResourceExecutor, LooksAgainForWhatTheKernelLacks) {
+  Bed bed;
+  EXPECT_FALSE(bed.Apply(CgroupFile::kCpuBvt, bed.pod_dir, "2"));
+  bed.machine.cgroup().Set(bed.pod_dir.path() + "/cpu.bvt_warp_ns", "0\n");  // after an update
+  bed.loop.Advance(1min);
+  EXPECT_TRUE(bed.Apply(CgroupFile::kCpuBvt, bed.pod_dir, "2"));
+}
+
 TEST(ResourceExecutor, ApplyNowAlwaysLooks) {
   Bed bed(V1());
   bed.Apply(CgroupFile::kCpuQuota, bed.pod_dir, "20000");

@@ -24,13 +24,19 @@ class MemoryTree::File final : public OpenFile {
   File(const MemoryTree& tree, std::string_view path) : tree_(tree), path_(path) {}
 
   StatusOr<std::string_view> Read(std::string& buffer) override {
-    ASSIGN_OR_RETURN(buffer, tree_.ReadChecked(path_));
+    if (places_ != tree_.places_) {
+      source_ = tree_.SourceOf(path_);
+      places_ = tree_.places_;
+    }
+    ASSIGN_OR_RETURN(buffer, tree_.ReadFrom(source_, path_));
     return buffer;
   }
 
  private:
   const MemoryTree& tree_;
   const std::string path_;
+  Source source_;
+  uint64_t places_ = 0;  // of the tree, when the source was found
 };
 
 struct MemoryTree::Directory {
@@ -61,8 +67,10 @@ MemoryTree::~MemoryTree() = default;
 MemoryTree::Directory& MemoryTree::Own(DirectoryPtr& directory) {
   if (directory == nullptr) {
     directory = std::make_shared<Directory>();
+    ++places_;
   } else if (directory.use_count() > 1) {
     directory = std::make_shared<Directory>(*directory);
+    ++places_;
   }
   return *directory;
 }
@@ -82,7 +90,10 @@ MemoryTree::Directory& MemoryTree::MakeDirectories(std::string_view path) {
   while (!path.empty()) {
     const std::string_view name = TakeUntil(path, '/');
     Node* node = directory->Find(name);
-    if (node == nullptr) node = &directory->Add(std::make_shared<const std::string>(name));
+    if (node == nullptr) {
+      node = &directory->Add(std::make_shared<const std::string>(name));
+      ++places_;
+    }
     // Whoever plays the kernel may put a directory where a file was.
     directory = &Own(node->directory);
   }
@@ -93,6 +104,7 @@ MemoryTree::Node& MemoryTree::MakeFile(std::string_view path) {
   const auto [parent, name] = SplitLast(path);
   Directory& directory = MakeDirectories(parent);
   if (Node* const node = directory.Find(name)) return *node;
+  ++places_;
   return directory.Add(FileName(name));
 }
 
@@ -115,17 +127,25 @@ const MemoryTree::Node* MemoryTree::Find(std::string_view path) const {
 }
 
 const MemoryTree::Node* MemoryTree::FindFile(std::string_view path) const {
-  const Node* const node = Find(path);
+  const auto [parent, name] = SplitLast(path);
+  if (last_places_ != places_ || last_path_ != parent) {
+    last_directory_ = FindDirectory(parent);
+    last_path_ = parent;
+    last_places_ = places_;
+  }
+  const Node* const node = last_directory_ == nullptr ? nullptr : last_directory_->Find(name);
   return node == nullptr || node->directory != nullptr ? nullptr : node;
 }
 
 void MemoryTree::Set(std::string_view path, std::string_view text) {
+  ++changes_;
   MakeFile(path).text = std::make_shared<const std::string>(text);
 }
 
 void MemoryTree::SetReader(std::string_view path, Reader reader) {
   if (FindFile(path) == nullptr) MakeFile(path);
   readers_.insert_or_assign(path, std::move(reader));
+  ++places_;
 }
 
 void MemoryTree::SetWriter(std::string_view path, Writer writer) {
@@ -140,6 +160,8 @@ void MemoryTree::Remove(std::string_view path) {
   if (Find(path) == nullptr) return;
   Directory& directory = MakeDirectories(parent);
   directory.nodes.erase(directory.LowerBound(name));
+  ++changes_;
+  ++places_;
   const auto is_gone = [path = path](const auto& hook) {
     const std::string_view of = hook.first;
     return of.starts_with(path) && (of.size() == path.size() || of[path.size()] == '/');
@@ -153,13 +175,21 @@ StatusOr<std::string> MemoryTree::Read(std::string_view path) const {
   return ReadChecked(path);
 }
 
-StatusOr<std::string> MemoryTree::ReadChecked(std::string_view path) const {
-  if (const auto reader = readers_.find(path); reader != readers_.end()) {
-    if (reader->second) return reader->second();
+MemoryTree::Source MemoryTree::SourceOf(std::string_view path) const {
+  if (const auto reader = readers_.find(path); reader != readers_.end() && reader->second) {
+    return {.reader = &reader->second};
   }
-  const Node* const node = FindFile(path);
-  if (node == nullptr) return Missing(path);
-  return node->text == nullptr ? std::string() : *node->text;
+  return {.node = FindFile(path)};
+}
+
+StatusOr<std::string> MemoryTree::ReadFrom(const Source& source, std::string_view path) const {
+  if (source.reader != nullptr) return (*source.reader)();
+  if (source.node == nullptr) return Missing(path);
+  return source.node->text == nullptr ? std::string() : *source.node->text;
+}
+
+StatusOr<std::string> MemoryTree::ReadChecked(std::string_view path) const {
+  return ReadFrom(SourceOf(path), path);
 }
 
 StatusOr<std::unique_ptr<OpenFile>> MemoryTree::Open(std::string_view path) const {
@@ -207,6 +237,16 @@ StatusOr<std::vector<FileTree::Entry>> MemoryTree::List(std::string_view path) c
     entries.push_back({*node.name, node.directory != nullptr});
   }
   return entries;
+}
+
+std::vector<std::string> MemoryTree::Directories(std::string_view path) const {
+  std::vector<std::string> names;
+  const Directory* const directory = FindDirectory(path);
+  if (directory == nullptr) return names;
+  for (const Node& node : directory->nodes) {
+    if (node.directory != nullptr) names.push_back(*node.name);
+  }
+  return names;
 }
 
 StatusOr<std::string> MemoryTree::ReadLink(std::string_view path) const { return Read(path); }

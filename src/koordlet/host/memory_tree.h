@@ -39,6 +39,11 @@ class MemoryTree final : public FileTree {
   void AddDirectory(std::string_view path);
   // A file, or a directory with all that is in it.
   void Remove(std::string_view path);
+  // Moves with everything that is set, written or removed: whoever has worked something out from
+  // what the files say need not do so again before. What readers say does not count.
+  uint64_t changes() const { return changes_; }
+  // The names of the directories in one; none if there is no such.
+  std::vector<std::string> Directories(std::string_view path) const;
   // Runs for every directory that is made from above, as the kernel fills those of cgroups.
   void OnMakeDirectory(std::function<void(std::string_view path)> fill) { fill_ = std::move(fill); }
 
@@ -63,10 +68,17 @@ class MemoryTree final : public FileTree {
     DirectoryPtr directory;  // null: a file
   };
 
-  static Directory& Own(DirectoryPtr& directory);
+  Directory& Own(DirectoryPtr& directory);
   static std::shared_ptr<const std::string> FileName(std::string_view name);
 
   StatusOr<std::string> ReadChecked(std::string_view path) const;
+  // As it is read: null if there is no such file.
+  struct Source {
+    const Reader* reader = nullptr;
+    const Node* node = nullptr;
+  };
+  Source SourceOf(std::string_view path) const;
+  StatusOr<std::string> ReadFrom(const Source& source, std::string_view path) const;
   // Null: a write goes into the text.
   const Writer* WriterOf(std::string_view path) const;
   Status Write(std::string_view path, std::string_view text, bool append);
@@ -77,6 +89,13 @@ class MemoryTree final : public FileTree {
   const Node* FindFile(std::string_view path) const;
 
   DirectoryPtr root_;
+  uint64_t changes_ = 0;
+  // Of the places of nodes and readers in memory: pointers to them are good while it stands still.
+  uint64_t places_ = 1;
+  // The directory that was looked for last, since files of one are read one after the other.
+  mutable std::string last_path_;
+  mutable const Directory* last_directory_ = nullptr;
+  mutable uint64_t last_places_ = 0;
   StringMap<Reader> readers_;  // by path
   StringMap<Writer> writers_;
   Writer writer_;

@@ -153,6 +153,50 @@ TEST(MemoryTree, ACopyHasNobodyWhoPlaysTheKernel) {
   EXPECT_EQ(copy.Read("stat").value(), "written");
 }
 
+TEST(MemoryTree, AnOpenFileIsTheOneOfItsPath) {
+  MemoryTree model;
+  model.Set("a/stat", "1");
+  MemoryTree tree(model);
+  const auto file = tree.Open("a/stat").value();
+  std::string buffer;
+  const auto read = [&] { return std::string(file->Read(buffer).value_or("gone")); };
+  EXPECT_EQ(read(), "1");
+  ASSERT_TRUE(tree.Write("a/stat", "2").ok());  // which the model must not see
+  EXPECT_EQ(read(), "2");
+  for (char name = 'a'; name <= 'z'; ++name) tree.Set(fmt::format("a/{}", name), "other");
+  EXPECT_EQ(read(), "2");
+  tree.SetReader("a/stat", [] { return std::string("3"); });
+  EXPECT_EQ(read(), "3");
+  tree.Remove("a");
+  EXPECT_EQ(read(), "gone");
+  tree.Set("a/stat", "4");
+  EXPECT_EQ(read(), "4");
+  EXPECT_EQ(model.Read("a/stat").value(), "1");
+}
+
+TEST(MemoryTree, TellsWhetherAnythingHasChanged) {
+  MemoryTree tree;
+  tree.Set("a/max", "1");
+  uint64_t before = tree.changes();
+  EXPECT_TRUE(tree.Read("a/max").ok());
+  EXPECT_EQ(tree.changes(), before);
+  ASSERT_TRUE(tree.Write("a/max", "2").ok());
+  EXPECT_GT(tree.changes(), before);
+  before = tree.changes();
+  tree.Remove("a");
+  EXPECT_GT(tree.changes(), before);
+}
+
+TEST(MemoryTree, NamesDirectoriesApart) {
+  MemoryTree tree;
+  tree.Set("a/b/max", "");
+  tree.Set("a/c", "");
+  tree.AddDirectory("a/d");
+  EXPECT_THAT(tree.Directories("a"), ElementsAre("b", "d"));
+  EXPECT_THAT(tree.Directories("a/c"), ElementsAre());
+  EXPECT_THAT(tree.Directories("x"), ElementsAre());
+}
+
 TEST(MemoryTree, ReadersGoWithTheirDirectory) {
   MemoryTree tree;
   tree.SetReader("a/b/stat", [] { return std::string("1"); });

@@ -245,7 +245,10 @@ Status CgroupKernel::WriteCpuset(const Place& place, std::string_view text) {
 }
 
 void CgroupKernel::UpdateEffective(std::string_view dir) {
-  const CpuSet parent = dir.empty() ? options_.cpus : CpusOf(ParentOf(dir));
+  UpdateEffective(dir, dir.empty() ? options_.cpus : CpusOf(ParentOf(dir)));
+}
+
+void CgroupKernel::UpdateEffective(std::string_view dir, const CpuSet& parent) {
   const auto wanted = CpuSet::Parse(Get(CgroupFile::kCpuset, dir)).value();
   CpuSet effective = wanted & parent;
   if (effective.empty()) effective = parent;
@@ -255,9 +258,8 @@ void CgroupKernel::UpdateEffective(std::string_view dir) {
   // What is below follows from it, and has been brought up to date when it became so.
   if (const auto before = tree_.Read(file); before.ok() && *before == text) return;
   tree_.Set(file, text);
-  const auto children = cgroups_.SubDirs(CgroupDir::At(dir));
-  for (const std::string& child : children.value_or(std::vector<std::string>())) {
-    if (tree_.Exists(prefix + child + "/cpuset.cpus")) UpdateEffective(prefix + child);
+  for (const std::string& child : tree_.Directories(dir)) {
+    if (tree_.Exists(prefix + child + "/cpuset.cpus")) UpdateEffective(prefix + child, effective);
   }
 }
 

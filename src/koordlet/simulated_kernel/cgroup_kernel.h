@@ -64,6 +64,7 @@ class CgroupKernel {
   bool ChildrenFit(std::string_view dir, Limit quota) const;
   CpuSet CpusOf(std::string_view dir) const;
   void UpdateEffective(std::string_view dir);
+  void UpdateEffective(std::string_view dir, const CpuSet& parent);
 
   MemoryTree& tree_;
   const Options options_;

@@ -37,12 +37,21 @@ EventSender::EventSender(Client& client, Resource resource, std::string_view com
 EventSender::~EventSender() = default;
 
 std::string EventSender::NameFor(std::string_view object_name) {
+  std::string name = NameAt(object_name, NextStamp());
+  return name.empty() ? NewUuid(random_) : name;
+}
+
+std::string EventSender::NameAt(std::string_view object_name, int64_t stamp) {
+  std::string name = fmt::format("{}.{:x}", object_name, stamp);
+  return CheckDnsSubdomain(name).empty() ? name : std::string();
+}
+
+int64_t EventSender::NextStamp() {
   // Strictly growing, because a clock may stand still or go back. A few nanoseconds of its own keep
   // it apart from others that have something to say of the same object at the same moment.
   const int64_t now = client_.loop().clock().Now().time_since_epoch().count() + offset_;
   last_stamp_ = std::max(last_stamp_ + 1, now);
-  std::string name = fmt::format("{}.{:x}", object_name, last_stamp_);
-  return CheckDnsSubdomain(name).empty() ? name : NewUuid(random_);
+  return last_stamp_;
 }
 
 void EventSender::Create(const ObjectKey& key, Json event) {

@@ -28,6 +28,10 @@ class EventSender {
 
   // A name for an event about an object; no two are the same.
   std::string NameFor(std::string_view object_name);
+  // The same in parts, for those who have many to remember: a number of which no two are the same,
+  // and the name that it makes; empty where that is none, as of objects with long names.
+  int64_t NextStamp();
+  static std::string NameAt(std::string_view object_name, int64_t stamp);
 
  private:
   struct Job;

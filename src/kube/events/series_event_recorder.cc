@@ -75,7 +75,8 @@ class SeriesEventRecorder final : public EventRecorder {
 
   // Most matters come up once, so that little is kept of them: a note that repeats says the rest.
   struct Matter {
-    std::string name;  // of the event
+    int64_t stamp = 0;                            // of the event's name
+    std::unique_ptr<const std::string> odd_name;  // where that makes none
     MicroTime began;
     SteadyTime last{0};  // seen
     std::unique_ptr<Series> series;
@@ -85,7 +86,9 @@ class SeriesEventRecorder final : public EventRecorder {
 
   Event EventOf(const Matter& matter, const Note& note) const {
     Event event;
-    event.metadata.name = matter.name;
+    event.metadata.name = matter.odd_name != nullptr
+                              ? *matter.odd_name
+                              : EventSender::NameAt(note.regarding.name, matter.stamp);
     event.metadata.ns = note.regarding.ns.empty() ? "default" : note.regarding.ns;
     event.event_time = matter.began;
     event.reporting_controller = options_.component;
@@ -100,11 +103,16 @@ class SeriesEventRecorder final : public EventRecorder {
   }
 
   void Start(const std::string& key, const Note& note) {
-    Matter matter{.name = sender_.NameFor(note.regarding.name),
+    Matter matter{.stamp = sender_.NextStamp(),
+                  .odd_name = nullptr,
                   .began = MicroTime{clock_.Now()},
                   .last = clock_.Steady(),
                   .series = nullptr};
-    const Event event = EventOf(matter, note);
+    Event event = EventOf(matter, note);
+    if (event.metadata.name.empty()) {
+      event.metadata.name = sender_.NameFor(note.regarding.name);
+      matter.odd_name = std::make_unique<const std::string>(event.metadata.name);
+    }
     sender_.Create(KeyOf(event.metadata), EncodeObject(kEventsV1, event));
     matters_.Put(key, std::move(matter));
   }

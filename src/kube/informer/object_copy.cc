@@ -83,8 +83,9 @@ void ObjectCopy::Unlist(JsonView object) { listed_.erase(ObjectKeyOf(object)); }
 void ObjectCopy::ForgetList() { listed_.clear(); }
 
 void ObjectCopy::Replace() {
-  const absl::btree_map<ObjectKey, Ptr> listed = std::exchange(listed_, {});
+  absl::btree_map<ObjectKey, Ptr> listed = std::exchange(listed_, {});
   std::vector<Change> deletions, others;
+  others.reserve(listed.size());
   for (const auto& [key, slot] : objects_) {
     const Ptr& before = slot->object;
     const auto it = listed.find(key);
@@ -100,6 +101,7 @@ void ObjectCopy::Replace() {
       others.push_back({nullptr, after});
     }
   }
+  listed.clear();  // before all who hear of it make up books of their own
   for (const Change& change : deletions) Put(change);
   for (const Change& change : others) Put(change);
 

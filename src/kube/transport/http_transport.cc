@@ -1,8 +1,9 @@
 #include "kube/transport/http_transport.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <boost/url/encode.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -93,6 +94,7 @@ class HttpTransport::Core final : public std::enable_shared_from_this<Core> {
   Status UseCertificate(const Credential& credential);
 
  private:
+  bool IsInUse(const Credential& credential) const;
   void CheckCertificates();
   void SetTls(TlsFiles files, std::shared_ptr<boost::asio::ssl::context> context);
 
@@ -107,7 +109,7 @@ class HttpTransport::Core final : public std::enable_shared_from_this<Core> {
   TlsFiles tls_in_use_;  // with a credential's certificate
 
   const std::shared_ptr<HttpPool> pool_;
-  std::set<std::shared_ptr<Job>> jobs_;  // under way
+  absl::flat_hash_set<std::shared_ptr<Job>> jobs_;  // under way
   Timer timer_;
 };
 
@@ -326,14 +328,22 @@ void HttpTransport::Core::Complete(HttpRequest& request, const Credential& crede
   for (const auto& [name, value] : impersonation_) request.headers.Add(name, value);
 }
 
+// Asked for every request: copies nothing.
+bool HttpTransport::Core::IsInUse(const Credential& credential) const {
+  const bool has_own = !credential.key.empty();
+  return (has_own ? credential.certificate : tls_files_.certificate) == tls_in_use_.certificate &&
+         (has_own ? credential.key : tls_files_.key) == tls_in_use_.key &&
+         tls_files_.authorities == tls_in_use_.authorities &&
+         tls_files_.insecure == tls_in_use_.insecure;
+}
+
 Status HttpTransport::Core::UseCertificate(const Credential& credential) {
-  if (endpoint_.tls == nullptr) return absl::OkStatus();
+  if (endpoint_.tls == nullptr || IsInUse(credential)) return absl::OkStatus();
   TlsFiles wanted = tls_files_;
   if (!credential.key.empty()) {
     wanted.certificate = credential.certificate;
     wanted.key = credential.key;
   }
-  if (wanted == tls_in_use_) return absl::OkStatus();
   ASSIGN_OR_RETURN(auto context, MakeTlsContext(wanted));
   SetTls(std::move(wanted), std::move(context));
   return absl::OkStatus();

@@ -237,13 +237,13 @@ constexpr FeatureGate kGates[] = {
     {"ElasticQuotaIgnoreTerminatingPod", kAlpha, false},
     {"ElasticQuotaImmediateIgnoreTerminatingPod", kAlpha, false},
     {"MultiQuotaTree", kAlpha, false},
-    {"OmitNodeLabelsForReservation", kAlpha, false},      //
+    {"OmitNodeLabelsForReservation", kAlpha, false},  //
     {"SkipReservationFitsNode", kAlpha, false},
     // Whether pods may be charged to quotas that have children is asked when they are created.
     {"SupportParentQuotaSubmitPod", kAlpha, false},
-    {kPreemptionPolicyTransformer, kAlpha, false},        //
-    {kPriorityTransformer, kAlpha, false},                //
-    {kReplaceResourcesTransformer, kAlpha, false},        //
+    {kPreemptionPolicyTransformer, kAlpha, false},  //
+    {kPriorityTransformer, kAlpha, false},          //
+    {kReplaceResourcesTransformer, kAlpha, false},  //
 };
 
 // What nothing reads yet: setting one of these is said to have no effect. A feature that arrives

@@ -193,9 +193,8 @@ void ClusterFeed::OnNode(const Scheduler::NodePtr& before, const Scheduler::Node
 }
 
 void ClusterFeed::RefreshHolders(std::function<void()> callback) {
-  pod_informer_.Relist(scope_.Wrap([this, callback = std::move(callback)] {
-    optional_.Refresh(api::kReservations, callback);
-  }));
+  pod_informer_.Relist(scope_.Wrap(
+      [this, callback = std::move(callback)] { optional_.Refresh(api::kReservations, callback); }));
 }
 
 }  // namespace koord::scheduler

@@ -77,11 +77,10 @@ TEST_F(NotSupportedTest, SaidOnceInOneSentenceForAll) {
       WarningsAbout("{metadata: {name: p, labels: {pod-group.scheduling.sigs.k8s.io: t}, "
                     "annotations: {gang.scheduling.koordinator.sh/name: g}}, "
                     "spec: {schedulerName: s}}"),
-      ElementsAre(
-          AllOf(HasSubstr("label pod-group.scheduling.sigs.k8s.io has no effect in this "
-                          "version"),
-                HasSubstr("; annotation gang.scheduling.koordinator.sh/name has no "
-                          "effect"))));
+      ElementsAre(AllOf(HasSubstr("label pod-group.scheduling.sigs.k8s.io has no effect in this "
+                                  "version"),
+                        HasSubstr("; annotation gang.scheduling.koordinator.sh/name has no "
+                                  "effect"))));
 }
 
 TEST_F(NotSupportedTest, NothingIsSaidOfOtherPods) {

@@ -30,15 +30,15 @@ class OptionalKinds {
                                 const std::shared_ptr<const T>& after)>
                  handler,
              const kube::InformerOptions& which = {}) {
-    kinds_.push_back(std::make_unique<Kind>(
-        client_.loop(), resource, which,
-        [this, resource, which, handler = std::move(handler)](Kind& kind) {
-          kube::Informer<T>& informer = informers_.Use<T>(resource, which);
-          informer.AddHandler(handler);
-          kind.relist = [&informer](std::function<void()> done) {
-            informer.Relist(std::move(done));
-          };
-        }));
+    kinds_.push_back(
+        std::make_unique<Kind>(client_.loop(), resource, which,
+                               [this, resource, which, handler = std::move(handler)](Kind& kind) {
+                                 kube::Informer<T>& informer = informers_.Use<T>(resource, which);
+                                 informer.AddHandler(handler);
+                                 kind.relist = [&informer](std::function<void()> done) {
+                                   informer.Relist(std::move(done));
+                                 };
+                               }));
   }
 
   void Start();

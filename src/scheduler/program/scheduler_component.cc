@@ -43,6 +43,7 @@ StatusOr<std::unique_ptr<program::Component>> SchedulerComponent::Make(
 
 void SchedulerComponent::Start(Task ready) {
   if (delay_cache_) return ready();
+  TrimMemory();  // it is never larger than with the first lists: not with what it has read before
   app_->Watch();
   app_->WhenSynced([ready = std::make_shared<Task>(std::move(ready))] {
     TrimMemory();  // from now on it does little of what it has done up to here

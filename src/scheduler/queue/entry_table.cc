@@ -1,10 +1,13 @@
 #include "scheduler/queue/entry_table.h"
 
+#include <algorithm>
+
 namespace koord::scheduler {
 
 namespace {
 
 constexpr size_t kBlock = 256;
+constexpr size_t kSpare = 2 * kBlock;  // free entries that are kept for those who come next
 
 }  // namespace
 
@@ -41,6 +44,16 @@ void EntryTable::Remove(QueueEntry& entry) {
   entry = {};
   entry.id = id;
   free_.push_back(&entry);
+  Block& block = blocks_[id / kBlock];
+  if (--block.used == 0 && free_.size() >= kSpare) GiveBack(block);
+}
+
+void EntryTable::GiveBack(Block& block) {
+  const QueueEntry* const first = block.entries.get();
+  std::erase_if(free_, [&](const QueueEntry* entry) {
+    return std::less_equal<>()(first, entry) && std::less<>()(entry, first + kBlock);
+  });
+  block.entries.reset();
 }
 
 void EntryTable::ForgetName(QueueEntry& entry) { by_name_.erase(Slot{entry.name_hash, &entry}); }
@@ -48,17 +61,24 @@ void EntryTable::ForgetName(QueueEntry& entry) { by_name_.erase(Slot{entry.name_
 void EntryTable::RestoreName(QueueEntry& entry) { by_name_.insert({entry.name_hash, &entry}); }
 
 QueueEntry* EntryTable::Allocate() {
-  if (free_.empty()) {
-    QueueEntry* block = blocks_.emplace_back(std::make_unique<QueueEntry[]>(kBlock)).get();
-    const size_t first = (blocks_.size() - 1) * kBlock;
-    for (size_t i = kBlock; i-- > 0;) {
-      block[i].id = static_cast<uint32_t>(first + i);
-      free_.push_back(block + i);
-    }
-  }
+  if (free_.empty()) AddBlock();
   QueueEntry* entry = free_.back();
   free_.pop_back();
+  ++blocks_[entry->id / kBlock].used;
   return entry;
+}
+
+// Where one was given back, so that ids stay small.
+void EntryTable::AddBlock() {
+  auto block =
+      std::ranges::find_if(blocks_, [](const Block& each) { return each.entries == nullptr; });
+  if (block == blocks_.end()) block = blocks_.emplace(blocks_.end());
+  block->entries = std::make_unique<QueueEntry[]>(kBlock);
+  const auto first = static_cast<size_t>(block - blocks_.begin()) * kBlock;
+  for (size_t i = kBlock; i-- > 0;) {
+    block->entries[i].id = static_cast<uint32_t>(first + i);
+    free_.push_back(&block->entries[i]);
+  }
 }
 
 }  // namespace koord::scheduler

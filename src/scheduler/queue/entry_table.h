@@ -14,6 +14,8 @@ namespace koord::scheduler {
 //
 // Entries come and go all the time, among many that stay: they live in blocks and are used again,
 // and every hash is computed once, so that neither growing, probing nor removing visits the pods.
+// Blocks that nobody needs any more are given back: at its start a scheduler may find as many pods
+// waiting as never again.
 class EntryTable {
  public:
   // What entries are found by.
@@ -72,11 +74,18 @@ class EntryTable {
   };
   using Set = absl::flat_hash_set<Slot, Hash, Same>;
 
+  struct Block {
+    std::unique_ptr<QueueEntry[]> entries;  // null: given back
+    size_t used = 0;
+  };
+
   QueueEntry* Allocate();
+  void AddBlock();
+  void GiveBack(Block& block);
 
   Set by_uid_;
   Set by_name_;
-  std::vector<std::unique_ptr<QueueEntry[]>> blocks_;
+  std::vector<Block> blocks_;
   std::vector<QueueEntry*> free_;
 };
 

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "scheduler/cluster/ledger.h"
-#include "scheduler/framework/pending_pods.h"
+#include "scheduler/cluster/pending_pods.h"
 #include "scheduler/reservation_controller/reservation_decision.h"
 
 namespace koord::scheduler {

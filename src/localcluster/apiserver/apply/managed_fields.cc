@@ -54,7 +54,7 @@ void SetManagedFields(Json& object, Managers managers) {
   if (managers.empty()) {
     metadata->erase("managedFields");
   } else {
-    (*metadata)["managedFields"] = std::move(managers).ToJson();
+    (*metadata)["managedFields"] = std::move(managers).ToJson(metadata->storage());
   }
 }
 

@@ -147,7 +147,8 @@ void CarryOverMeta(Json& object, const Json& old) {
   meta.erase("selfLink");
   for (const char* field : {"uid", "creationTimestamp", "generation"}) {
     if (const Json* before = kube::Find(old, {"metadata", field})) {
-      meta[field] = *before;
+      Json& now = meta[field];  // mostly the same: whoever changes an object sends what it has
+      if (!kube::Equal(now, *before)) now = *before;
     } else {
       meta.erase(field);
     }

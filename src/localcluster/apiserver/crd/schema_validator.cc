@@ -318,18 +318,23 @@ class Validator {
                                           valid));
       }
     }
-    if (node.not_of != nullptr && ValidateValue(value, *node.not_of, path).empty()) {
+    if (node.not_of != nullptr && IsValid(value, *node.not_of, path)) {
       const std::string field = path;
       errors.push_back(Invalid(field, Json(""),
                                fmt::format("\"{}\" must not validate the schema (not)", field)));
     }
   }
 
+  // Which of two types a quantity has decides most of these: no errors are put into words for it.
+  static bool IsValid(const Json& value, const SchemaNode& node, const FieldPath& path) {
+    if (value.is_null() && node.nullable) return true;
+    return HasType(value, node.type) && ValidateValue(value, node, path).empty();
+  }
+
   static size_t CountValid(const Json& value, const SchemaNode::Nodes& nodes,
                            const FieldPath& path) {
-    return static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), [&](const auto& node) {
-      return ValidateValue(value, *node, path).empty();
-    }));
+    return static_cast<size_t>(std::count_if(
+        nodes.begin(), nodes.end(), [&](const auto& node) { return IsValid(value, *node, path); }));
   }
 
   void AddJunctorError(const FieldPath& path, std::string_view what) {

@@ -66,16 +66,14 @@ bool GroupCommit::has_work() const {
 }
 
 void GroupCommit::Wake() {
-  if (own_thread_) {
-    wake_.notify_one();
-  } else if (!std::exchange(task_posted_, true)) {
-    loop_.Post(scope_.Wrap([this] {
-      std::unique_lock lock(mutex_);
-      task_posted_ = false;
-      WriteSome(lock);
-      if (has_work()) Wake();
-    }));
-  }
+  if (writing_ || std::exchange(task_posted_, true)) return;
+  loop_.Post(scope_.Wrap([this] {
+    std::unique_lock lock(mutex_);
+    task_posted_ = false;
+    if (own_thread_) return wake_.notify_one();
+    WriteSome(lock);
+    if (has_work()) Wake();
+  }));
 }
 
 void GroupCommit::WriteUntilStopped() {
@@ -84,7 +82,9 @@ void GroupCommit::WriteUntilStopped() {
     wake_.wait(lock, [this] { return stopping_ || has_work(); });
     // Rows that are not removed now are found again at the next start.
     if (stopping_ && queue_.empty()) return;
+    writing_ = true;
     WriteSome(lock);
+    writing_ = false;
   }
 }
 

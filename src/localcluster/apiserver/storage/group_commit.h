@@ -25,7 +25,9 @@ class GroupCommit final : public Journal {
 
  private:
   bool has_work() const;  // mutex_ held
-  void Wake();            // likewise
+  // Likewise. Writes that are asked for in one turn of the loop reach the disk together, and one
+  // awakening of the thread does for all of them.
+  void Wake();
   void WriteUntilStopped();
   // Both unlock while they are at the disk.
   void WriteSome(std::unique_lock<std::mutex>& lock);
@@ -46,6 +48,7 @@ class GroupCommit final : public Journal {
   bool retry_compaction_later_ = false;
   bool stopping_ = false;
   bool failed_ = false;
+  bool writing_ = false;  // the thread is at work, and looks for more before it rests
   bool task_posted_ = false;
 
   std::thread thread_;

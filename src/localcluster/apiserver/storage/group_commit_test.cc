@@ -78,6 +78,7 @@ TEST(GroupCommitTest, WhatGathersDuringACommitSharesTheNextOne) {
                        .failed = {}},
                       /*own_thread=*/true);
   journal.Append(RecordOf(2));
+  loop.context().poll();  // the end of a turn
   disk.AwaitWriter();
   for (Revision revision = 3; revision <= 12; ++revision) journal.Append(RecordOf(revision));
   loop.context().poll();

@@ -36,6 +36,7 @@ KoordletOptions CommonOptions() {
   options.reconcile_interval = kInterval;
   options.force_update_after = kSeldom;  // nobody else writes to these machines
   options.hooks.reconcile_interval = kInterval;
+  options.hooks.force_update_after = kSeldom;
   options.collectors.usage_interval = kInterval;
   options.collectors.system_outdated = 3 * kInterval;
   options.collectors.cpu_info_interval = kSeldom;

@@ -210,13 +210,22 @@ void SimulatedHost::Limit(RunningPod& pod, Duration span) {
   double granted = pod.containers.empty() ? wanted : 0;
   for (RunningContainer& container : pod.containers) {
     const double demand = wanted * container.share;
-    const double quota = QuotaOf(container.dir);
-    count(container.counters, demand, quota);
-    granted += std::min(demand, quota);
+    count(container.counters, demand, container.quota);
+    granted += std::min(demand, container.quota);
   }
-  const double quota = QuotaOf(pod.dir);
-  count(pod.counters, granted, quota);
-  pod.cores = std::min(granted, quota);
+  count(pod.counters, granted, pod.quota);
+  pod.cores = std::min(granted, pod.quota);
+}
+
+void SimulatedHost::ReadLimits() {
+  const uint64_t state = machine_.cgroup().changes();
+  if (limits_are_of_ == state) return;
+  for (auto& [uid, pod] : pods_) {
+    pod->quota = QuotaOf(pod->dir);
+    for (RunningContainer& container : pod->containers) container.quota = QuotaOf(container.dir);
+  }
+  best_effort_cores_ = BestEffortCores();
+  limits_are_of_ = state;
 }
 
 // The cgroup of guaranteed pods is the one above the others.
@@ -235,6 +244,7 @@ void SimulatedHost::NoteSuppression(double wanted, double left) {
 void SimulatedHost::Step(WallTime time, Duration span) {
   const auto cpus = static_cast<double>(machine_.processors().size());
   const Usage system = SystemUsage({cpus, static_cast<double>(machine_.memory())}, seed_, time);
+  ReadLimits();
   double best_effort = 0;
   double others = 0;
   for (auto& [tier, counters] : tiers_) counters.memory = 0;
@@ -252,10 +262,9 @@ void SimulatedHost::Step(WallTime time, Duration span) {
   total_.memory = std::min(total_.memory, machine_.memory());
   // Services come first, best-effort pods share what they may have of the rest.
   const double for_others = std::min(others, std::max(cpus - system.cpu, 0.0));
-  const double left = BestEffortCores();
-  NoteSuppression(best_effort, left);
+  NoteSuppression(best_effort, best_effort_cores_);
   const double for_best_effort =
-      std::min({best_effort, left, std::max(cpus - system.cpu - for_others, 0.0)});
+      std::min({best_effort, best_effort_cores_, std::max(cpus - system.cpu - for_others, 0.0)});
   for (auto& [uid, pod] : pods_) {
     const bool is_best_effort = pod->qos == PodQos::kBestEffort;
     const double wanted = is_best_effort ? best_effort : others;

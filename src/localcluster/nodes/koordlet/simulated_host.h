@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ class SimulatedHost {
   struct RunningContainer {
     koordlet::CgroupDir dir;
     double share = 1;  // of its pod
+    double quota = 0;  // in cores, as its cgroup says
     Counters counters;
   };
   struct RunningPod {
@@ -62,6 +64,7 @@ class SimulatedHost {
     PodLoad load;
     kube::PodQos qos;
     koordlet::CgroupDir dir;
+    double quota = 0;  // in cores, as its cgroup says
     Counters counters;
     std::vector<RunningContainer> containers;
     double cores = 0;  // in the step that is worked out
@@ -76,6 +79,8 @@ class SimulatedHost {
   template <class Visit>
   void ForTiersOf(kube::PodQos qos, const Visit& visit);
   void Limit(RunningPod& pod, Duration span);
+  // Anew only where something was written to cgroups since.
+  void ReadLimits();
   double BestEffortCores() const;
   double QuotaOf(const koordlet::CgroupDir& dir) const;
   std::string StatText();
@@ -87,6 +92,8 @@ class SimulatedHost {
   std::map<std::string, std::unique_ptr<RunningPod>, std::less<>> pods_;  // by UID
   std::map<kube::PodQos, Counters> tiers_;
   Counters total_;
+  double best_effort_cores_ = 0;                // what their tier may have
+  std::optional<uint64_t> limits_are_of_ = {};  // the cgroups' state when they were read
   bool suppressed_ = false;
   int64_t suppressions_ = 0;
   WallTime until_;  // up to which all is worked out

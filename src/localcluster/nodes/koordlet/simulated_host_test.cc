@@ -43,9 +43,11 @@ TEST(SimulatedHost, WorksOutWhatIsUsedOnceForAllWhoRead) {
   host.SetPods({pod}, LoadModels());
   const koordlet::Cgroups& cgroups = host.host().cgroups();
   const koordlet::CgroupDir first = host.machine().ContainerDir(*pod, "c0");
-  int looked = 0;  // at a quota, as each step does
+  host.machine().cgroup().Set("touched", "");
+  int looked = 0;  // at a quota, as each step does after a write
   host.machine().cgroup().SetReader(cgroups.PathOf(CgroupFile::kCpuQuota, first).value(), [&] {
     ++looked;
+    host.machine().cgroup().Set("touched", "");
     return std::string("max 100000\n");
   });
   for (int pass = 1; pass <= 3; ++pass) {
@@ -61,6 +63,30 @@ TEST(SimulatedHost, WorksOutWhatIsUsedOnceForAllWhoRead) {
   }
   EXPECT_THAT(*cgroups.Read(CgroupFile::kCpuStat, first),
               testing::Not(HasSubstr("usage_usec 0\n")));
+}
+
+TEST(SimulatedHost, LooksAtLimitsAgainWhenTheyMayHaveChanged) {
+  TickingClock clock;
+  SimulatedHost host(clock, {}, 1);
+  const auto pod = PodWith(1, clock.now);
+  host.SetPods({pod}, LoadModels());
+  const koordlet::Cgroups& cgroups = host.host().cgroups();
+  const koordlet::CgroupDir dir = host.machine().ContainerDir(*pod, "c0");
+  int looked = 0;
+  host.machine().cgroup().SetReader(cgroups.PathOf(CgroupFile::kCpuQuota, dir).value(), [&] {
+    ++looked;
+    return std::string("max 100000\n");
+  });
+  const auto pass = [&] {
+    clock.now += 15s;
+    EXPECT_TRUE(cgroups.Read(CgroupFile::kCpuStat, dir).ok());
+    return looked;
+  };
+  EXPECT_EQ(pass(), 1);
+  EXPECT_EQ(pass(), 1);
+  const std::string weight = cgroups.PathOf(CgroupFile::kCpuShares, dir).value();
+  ASSERT_TRUE(host.host().cgroup_files().Write(weight, "39").ok());
+  EXPECT_EQ(pass(), 2);
 }
 
 TEST(WithinBudget, CutsWhatNoKubeletCouldStart) {

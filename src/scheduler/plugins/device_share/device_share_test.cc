@@ -170,7 +170,9 @@ TEST_F(DeviceShareTest, QuickAndThoroughAnswersAgree) {
         Pod(fmt::format("koordinator.sh/gpu: {}",
                         random.Chance(0.5) ? 100 * (1 + random.Below(4)) : 10 + random.Below(90)));
     // Check and Filter are compared in here.
-    if (Check(pod, "n").empty()) EXPECT_THAT(Place(name, pod, "n"), HasSubstr("minor"));
+    if (Check(pod, "n").empty()) {
+      EXPECT_THAT(Place(name, pod, "n"), HasSubstr("minor"));
+    }
     if (round % 3 == 2) bed_.ledger.RemovePod(fmt::format("p{}", random.Below(round)));
   }
 }
