@@ -50,9 +50,11 @@ class ClusterFeed {
   void WatchDevices(ObjectCache<api::Device>& cache);
   void WatchConfigMaps(ClusterObjects& objects);
   void WatchElasticQuotas(ObjectCache<api::ElasticQuota>& cache);
+  void WatchPodGroups(ObjectCache<api::PodGroup>& cache);
   void WatchNodes();
   void WatchPods();
   void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);
+  void NoteEnded(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after) const;
   void OnNode(const Scheduler::NodePtr& before, const Scheduler::NodePtr& after);
 
   Scheduler& scheduler_;

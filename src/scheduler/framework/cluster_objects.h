@@ -5,6 +5,7 @@
 #include "api/elastic_quota.h"
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
+#include "api/pod_group.h"
 #include "api/reservation.h"
 #include "kube/objects/config.h"
 #include "kube/objects/namespace.h"
@@ -40,6 +41,7 @@ struct ClusterObjects {
   std::set<kube::ObjectKey> needed_config_maps;
   ObjectCache<kube::ConfigMap> config_maps;
   ObjectCache<api::ElasticQuota> elastic_quotas;
+  ObjectCache<api::PodGroup> pod_groups;
 };
 
 }  // namespace koord::scheduler
