@@ -232,7 +232,7 @@ TEST(ReservationAnnotationsTest, Others) {
 TEST(DeviceAnnotationsTest, Allocations) {
   const std::string text =
       R"({"gpu":[{"minor":0,"resources":{"koordinator.sh/gpu-core":"100"},"id":"GPU-1"}],)"
-      R"("rdma":[{"minor":1,"resources":{},"extension":{"vfs":[{"minor":0,"busID":"x"}],)"
+      R"("rdma":[{"minor":1,"resources":{},"extension":{"vfs":[{"minor":3,"busID":"x"},{"busID":"y"}],)"
       R"("gpuSharedResourceTemplate":"t"}}]})";
   const auto allocations = DeviceAllocationsOf(With(kAnnotationDeviceAllocated, text));
   ASSERT_TRUE(allocations.ok()) << allocations.status();

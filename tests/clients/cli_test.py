@@ -234,7 +234,7 @@ class Cli(unittest.TestCase):
             COMP_WORDS=(koord validate --f); COMP_CWORD=2; _koord; echo "${COMPREPLY[@]}"
             """], text=True, stdout=subprocess.PIPE, timeout=DEADLINE_S)
         self.assertEqual(done.stdout.split("\n")[:3],
-                         ["pod node profile reservation", "--resource", "--filename"])
+                         ["pod node profile quota reservation", "--resource", "--filename"])
 
 
 if __name__ == "__main__":

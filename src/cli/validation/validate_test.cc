@@ -499,20 +499,14 @@ TEST_F(ValidateTest, WhatProfilesSelectAndGive) {
 
 TEST_F(ValidateTest, SaysWhatHasNoEffectYet) {
   EXPECT_THAT(
-      Lines(
-          "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
-          "  selector: {matchLabels: {a: b}}\n  template:\n    metadata:\n      labels:\n"
-          "        a: b\n        pod-group.scheduling.sigs.k8s.io: q\n    spec:\n"
-          "      containers:\n      - name: c\n        image: i\n        resources:\n"
-          "          limits: {koordinator.sh/gpu-core: 50, koordinator.sh/gpu-memory-ratio: 50}\n"),
+      Lines("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n"
+            "  selector: {matchLabels: {a: b}}\n  template:\n    metadata:\n      labels:\n"
+            "        a: b\n        pod-group.scheduling.sigs.k8s.io: q\n    spec:\n"
+            "      containers:\n      - name: c\n        image: i\n"),
       ElementsAre(HasSubstr("f:10: warning: "
                             "spec.template.metadata.labels.pod-group.scheduling.sigs.k8s.io: "
                             "label pod-group.scheduling.sigs.k8s.io has no effect in this "
-                            "version: "),
-                  HasSubstr("f:16: warning: spec.template.spec.containers[0].resources.limits."
-                            "koordinator.sh/gpu-core: resource koordinator.sh/gpu-core has no "
-                            "effect in this version: "),
-                  HasSubstr("f:16: warning: ")));
+                            "version: ")));
   EXPECT_THAT(Lines("apiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\n"
                     "metadata: {name: g}\nspec: {minMember: 2}\n"),
               ElementsAre(HasSubstr("f:2: warning: kind: PodGroup is accepted but has no effect in "
@@ -557,7 +551,7 @@ TEST_F(ValidateTest, PluginsOfSchedulers) {
       "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
       "profiles:\n- schedulerName: koord-scheduler\n  pluginConfig:\n"
       "  - name: LoadAwareSchedulin\n    args: {}\n  - name: Coscheduling\n    args: {}\n"
-      "  plugins:\n    multiPoint:\n      enabled:\n      - name: DeviceShare\n"
+      "  plugins:\n    multiPoint:\n      enabled:\n      - name: Coscheduling\n"
       "      - name: LoadAwareSched\n      disabled:\n      - name: NodePort\n";
   EXPECT_THAT(
       Lines(kConfig),
@@ -566,7 +560,7 @@ TEST_F(ValidateTest, PluginsOfSchedulers) {
                   HasSubstr("f:8: warning: profiles[0].pluginConfig[1].name: plugin Coscheduling "
                             "has no effect in this version"),
                   HasSubstr("f:13: warning: profiles[0].plugins.multiPoint.enabled[0].name: plugin "
-                            "DeviceShare has no effect in this version"),
+                            "Coscheduling has no effect in this version"),
                   HasSubstr("f:14: error: profiles[0].plugins.multiPoint.enabled[1].name: plugin "
                             "\"LoadAwareSched\" does not exist"),
                   HasSubstr("f:16: error: profiles[0].plugins.multiPoint.disabled[0].name: there "

@@ -259,7 +259,14 @@ TEST_F(SchedulerTest, ListsItsServices) {
       Texts(Get("/apis/v1/__services__").at("GET")),
       ElementsAre("/apis/v1/__services__", "/apis/v1/explain/pods/{namespace}/{name}",
                   "/apis/v1/explain/reservations/{name}", "/apis/v1/explain/settings",
-                  "/apis/v1/nodes/{node}", "/apis/v1/plugins/LoadAwareScheduling/node/{node}",
+                  "/apis/v1/nodes/{node}", "/apis/v1/plugins/DeviceShare/nodeDeviceSummaries",
+                  "/apis/v1/plugins/DeviceShare/nodeDeviceSummaries/{node}",
+                  "/apis/v1/plugins/ElasticQuota/explanation",
+                  "/apis/v1/plugins/ElasticQuota/explanation/{name}",
+                  "/apis/v1/plugins/ElasticQuota/quotas",
+                  "/apis/v1/plugins/ElasticQuota/quotas/{name}",
+                  "/apis/v1/plugins/LoadAwareScheduling/node/{node}",
+                  "/apis/v1/plugins/NodeNUMAResource/nodes/{node}",
                   "/apis/v1/plugins/Reservation/nodeReservations/{node}",
                   "/apis/v1/plugins/Reservation/reservationSelectorIndex"));
 }

@@ -170,7 +170,8 @@ std::optional<api::GpuPartitions> PartitionsOf(const api::Device& object, Proble
   }
   if (!*read) return {};
   api::GpuPartitions partitions = std::move(**read);
-  for (auto& [size, list] : partitions) {
+  for (auto& [cards, list] : partitions) {
+    const auto size = cards;  // clang 14 captures no structured bindings
     std::erase_if(list, [&](const api::GpuPartition& partition) {
       const std::set<int32_t> minors(partition.minors.begin(), partition.minors.end());
       const bool is_one =

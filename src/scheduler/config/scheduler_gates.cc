@@ -230,6 +230,7 @@ constexpr FeatureGate kKubernetesGates[] = {
 
 constexpr FeatureGate kGates[] = {
     {"CleanExpiredReservationAllocated", kAlpha, false},
+    {"DevicePluginAdaption", kAlpha, false},
     {"DisableDefaultQuota", kAlpha, false},
     {"DynamicSchedulerCheck", kAlpha, true},
     {"ElasticQuotaGuaranteeUsage", kAlpha, false},
@@ -239,8 +240,6 @@ constexpr FeatureGate kGates[] = {
     {"MultiQuotaTree", kAlpha, false},
     {"OmitNodeLabelsForReservation", kAlpha, false},  //
     {"SkipReservationFitsNode", kAlpha, false},
-    // Whether pods may be charged to quotas that have children is asked when they are created.
-    {"SupportParentQuotaSubmitPod", kAlpha, false},
     {kPreemptionPolicyTransformer, kAlpha, false},  //
     {kPriorityTransformer, kAlpha, false},          //
     {kReplaceResourcesTransformer, kAlpha, false},  //
@@ -253,7 +252,6 @@ constexpr FeatureGate kIdleGates[] = {
     {"CompatibleCSIStorageCapacity", kAlpha, false},
     {"CompatiblePodDisruptionBudget", kAlpha, false},
     {"CrossSchedulerNomination", kAlpha, false},
-    {"DevicePluginAdaption", kAlpha, false},
     {"DisableCSIStorageCapacityInformer", kAlpha, false},
     {"DisableDynamicResourceAllocationInformer", kAlpha, false},
     {"DisablePodDisruptionBudgetInformer", kAlpha, false},
@@ -265,6 +263,8 @@ constexpr FeatureGate kIdleGates[] = {
     {"PodDisruptionBudget", kStable, true},
     {"ResizePod", kAlpha, false},
     {"SkipFilterWithNominatedPods", kAlpha, false},
+    // koord-manager asks whether pods may be charged to quotas that have children.
+    {"SupportParentQuotaSubmitPod", kAlpha, false},
     {"SyncBarrier", kAlpha, false},
 };
 // clang-format on

@@ -75,16 +75,16 @@ TEST_F(SchedulingCycleTest, APodThatNobodyServesAnyMoreIsNotTried) {
 }
 
 TEST_F(SchedulingCycleTest, OnlyALeaderTellsWhatHasNoEffect) {
-  constexpr std::string_view kQuota = ", labels: {quota.scheduling.koordinator.sh/name: t}";
+  constexpr std::string_view kGang = ", labels: {pod-group.scheduling.sigs.k8s.io: t}";
   bed_.AddNode("a");
   bed_.may_write = false;
-  bed_.AddPod("p", kQuota);
+  bed_.AddPod("p", kGang);
   bed_.Try();
   EXPECT_THAT(bed_.Notes(), IsEmpty());
   bed_.may_write = true;
-  bed_.AddPod("q", kQuota);
+  bed_.AddPod("q", kGang);
   bed_.Try();
-  EXPECT_THAT(bed_.Notes(), ElementsAre(HasSubstr("NotSupported: label quota")));
+  EXPECT_THAT(bed_.Notes(), ElementsAre(HasSubstr("NotSupported: label pod-group")));
 }
 
 TEST_F(SchedulingCycleTest, WhatTheExtenderLeavesIsDecidedAboutAsThingsAreByThen) {

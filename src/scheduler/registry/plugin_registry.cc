@@ -208,7 +208,7 @@ StatusOr<PluginLineup> MakeLineup(const Profile& profile, const ProfilePlugins& 
   lineup.FillScorers();
   lineup.Fill(ExtensionPoint::kReserve, made.reserve);
   // What a pod is given depends on the reservation that it draws from, whatever a profile's order.
-  std::ranges::stable_partition(made.reserve, [](ReservePlugin* plugin) {
+  std::stable_partition(made.reserve.begin(), made.reserve.end(), [](ReservePlugin* plugin) {
     return dynamic_cast<ReservedRooms*>(plugin) != nullptr;
   });
   lineup.Fill(ExtensionPoint::kPermit, made.permit);

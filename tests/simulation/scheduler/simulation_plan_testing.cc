@@ -77,6 +77,7 @@ class Planner {
       now_ = at;
       Operate();
     }
+    if (options_.devices) ReturnDevices();
     Jumps();
     Troubles();
     Rescue();
@@ -321,6 +322,12 @@ class Planner {
     const std::string node = Any(nodes_);
     if (random_.Chance(0.4)) return Add("DELETE", fmt::format("{}/{}", kDevicesPath, node));
     AddDevices(node);
+  }
+
+  // While the object of a node is gone its devices count as broken, but to a scheduler that starts
+  // then the node has none to keep book of: the two can be compared only with the object there.
+  void ReturnDevices() {
+    for (const std::string& node : nodes_) AddDevices(node);
   }
 
   void CreateCardPod() {

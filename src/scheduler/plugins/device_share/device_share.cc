@@ -374,9 +374,10 @@ StatusOr<api::DeviceAllocations> DeviceShare::AllocationsOf(const Attempt& attem
   api::DeviceAllocations allocations = given.allocations;
   for (auto& [type, list] : allocations) {
     for (api::DeviceAllocation& each : list) {
-      const auto info = std::ranges::find_if(object->spec.devices, [&](const auto& device) {
-        return device.type == type && device.minor == each.minor;
-      });
+      const auto info =
+          std::ranges::find_if(object->spec.devices, [&, &of_type = type](const auto& device) {
+            return device.type == of_type && device.minor == each.minor;
+          });
       if (info != object->spec.devices.end()) each.id = info->id;
     }
   }
