@@ -2,8 +2,18 @@
 
 #include "api/resources.h"
 #include "kube/resources.h"
+#include "scheduler/gangs/gang_book.h"
 
 namespace koord::scheduler {
+namespace {
+
+// Pods that have ended hold nothing. But how far a PodGroup has come they have a part in.
+std::string PodsNeededBy(Scheduler& scheduler) {
+  if (scheduler.objects().pod_groups.needed()) return "";
+  return "status.phase!=Succeeded,status.phase!=Failed";
+}
+
+}  // namespace
 
 ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms transforms,
                          kube::InformerSet::Options informers)
@@ -12,9 +22,9 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
       informers_(client, informers),
       optional_(client, informers),
       node_informer_(informers_.Use<kube::Node>(kube::kNodes)),
-      pod_informer_(informers_.Use<kube::Pod>(
-          kube::kPods, {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"},
-          kube::InformerSet::Lent::kOrAll)) {
+      pod_informer_(informers_.Use<kube::Pod>(kube::kPods,
+                                              {.field_selector = PodsNeededBy(scheduler)},
+                                              kube::InformerSet::Lent::kOrAll)) {
   ClusterObjects& objects = scheduler.objects();
   WatchNodes();
   WatchPods();
@@ -35,6 +45,7 @@ ClusterFeed::ClusterFeed(kube::Client& client, Scheduler& scheduler, Transforms 
   WatchNodeMetrics(objects.node_metrics);
   WatchReservations();
   WatchNodeTopologies(objects.node_topologies);
+  WatchPodGroups(objects.pod_groups);
 }
 
 void ClusterFeed::Start() {
@@ -96,6 +107,16 @@ void ClusterFeed::WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& ca
       }));
 }
 
+void ClusterFeed::WatchPodGroups(ObjectCache<api::PodGroup>& cache) {
+  if (!cache.needed()) return;
+  using Ptr = std::shared_ptr<const api::PodGroup>;
+  optional_.Watch<api::PodGroup>(api::kPodGroups,
+                                 scope_.Wrap([this, &cache](const Ptr& before, const Ptr& after) {
+                                   Keep(cache, before, after);
+                                   scheduler_.OnEvent({.kind = EventKind::kPodGroupChanged});
+                                 }));
+}
+
 template <class T>
 void ClusterFeed::WatchInto(const kube::Resource& resource, ObjectCache<T>& cache,
                             std::optional<EventKind> event) {
@@ -114,6 +135,7 @@ void ClusterFeed::WatchPods() {
 
 void ClusterFeed::OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after) {
   const std::string& uid = (after != nullptr ? after : before)->metadata.uid;
+  NoteEnded(before, after);
   // A pod that has ended holds nothing: to the scheduler it is gone.
   if (after == nullptr || IsTerminal(*after)) {
     const auto known = pods_.find(uid);
@@ -124,6 +146,17 @@ void ClusterFeed::OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr
   }
   const Scheduler::PodPtr transformed = transforms_.pod(after);
   scheduler_.OnPod(Put(pods_, transformed), transformed);
+}
+
+void ClusterFeed::NoteEnded(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after) const {
+  GangBook* const gangs = scheduler_.books().gangs.get();
+  if (gangs == nullptr) return;
+  const bool is_other =
+      before != nullptr && after != nullptr && before->metadata.uid != after->metadata.uid;
+  if (before != nullptr && IsTerminal(*before) && (after == nullptr || is_other)) {
+    gangs->RemoveEnded(*before);
+  }
+  if (after != nullptr && IsTerminal(*after)) gangs->SetEnded(*after);
 }
 
 Scheduler::PodPtr ClusterFeed::FindPod(const kube::ObjectKey& key) const {

@@ -46,9 +46,11 @@ class ClusterFeed {
   void WatchNodeMetrics(ObjectCache<api::NodeMetric>& cache);
   void WatchReservations();
   void WatchNodeTopologies(ObjectCache<api::NodeResourceTopology>& cache);
+  void WatchPodGroups(ObjectCache<api::PodGroup>& cache);
   void WatchNodes();
   void WatchPods();
   void OnPod(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after);
+  void NoteEnded(const Scheduler::PodPtr& before, const Scheduler::PodPtr& after) const;
   void OnNode(const Scheduler::NodePtr& before, const Scheduler::NodePtr& after);
 
   Scheduler& scheduler_;

@@ -1,6 +1,7 @@
 #pragma once
 #include "api/node_metric.h"
 #include "api/node_resource_topology.h"
+#include "api/pod_group.h"
 #include "api/reservation.h"
 #include "kube/objects/namespace.h"
 #include "kube/objects/policy.h"
@@ -30,6 +31,7 @@ struct ClusterObjects {
   ObjectCache<api::NodeMetric> node_metrics;
   ObjectCache<api::Reservation> reservations;
   ObjectCache<api::NodeResourceTopology> node_topologies;
+  ObjectCache<api::PodGroup> pod_groups;
 };
 
 }  // namespace koord::scheduler
