@@ -506,12 +506,12 @@ void GangBook::Wake(Group& group) {
     round_->wake_after = true;
     return;
   }
-  if (handle_ == nullptr || !group.representative.empty()) return;
+  if (handle_ == nullptr) return;
   const bool is_complete = WhyIncomplete(group).empty();
   // Where each goes its own way, all are brought back; otherwise one stands for all.
   const bool some_go_alone = group.once_satisfied || !group.let_go.empty() || group.announced != 0;
   if (!is_complete && !some_go_alone) return;
-  bool has_one_for_all = !is_complete;
+  bool has_one_for_all = !is_complete || !group.representative.empty();
   std::vector<kube::ObjectKey> pods;
   for (const Gang* gang : GangsOf(group)) {
     for (const std::string& uid : gang->in(State::kPending)) {
