@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "api/extended_resources.h"
@@ -16,25 +17,25 @@ constexpr std::string_view kCpus = "CPUs are not bound and NUMA nodes not aligne
 constexpr std::string_view kDevices = "devices are not allocated, their amounts only counted";
 constexpr std::string_view kMigration = "pods are not migrated";
 
+constexpr std::string_view kGangPlugin = "Coscheduling";
+
 struct Key {
   std::string_view name;
-  std::string_view instead;  // what happens
+  std::string_view instead;      // what happens
+  std::string_view plugin = {};  // acts on it where it is at work
 };
 
 constexpr std::array kLabels{
-    Key{kLabelPodGroup, kGangs},
-    Key{kLabelPodGroupName, kGangs},
-    Key{kLabelPodGroupMinAvailable, kGangs},
+    Key{kLabelPodGroup, kGangs, kGangPlugin},
+    Key{kLabelPodGroupName, kGangs, kGangPlugin},
+    Key{kLabelPodGroupMinAvailable, kGangs, kGangPlugin},
     Key{kLabelQuotaName, kQuotas},
 };
 
 constexpr std::array kAnnotations{
-    Key{kAnnotationGangName, kGangs},
-    Key{kAnnotationResourceSpec, kCpus},
-    Key{kAnnotationNumaTopologySpec, kCpus},
-    Key{kAnnotationDeviceAllocateHint, kDevices},
-    Key{kAnnotationDeviceJointAllocate, kDevices},
-    Key{kAnnotationGpuPartitionSpec, kDevices},
+    Key{kAnnotationGangName, kGangs, kGangPlugin}, Key{kAnnotationResourceSpec, kCpus},
+    Key{kAnnotationNumaTopologySpec, kCpus},       Key{kAnnotationDeviceAllocateHint, kDevices},
+    Key{kAnnotationDeviceJointAllocate, kDevices}, Key{kAnnotationGpuPartitionSpec, kDevices},
 };
 
 constexpr std::array kResources{
@@ -60,13 +61,18 @@ bool AsksFor(const kube::Pod& pod, std::string_view resource) {
 
 }  // namespace
 
-std::vector<std::string> UnsupportedRequestsOf(const kube::Pod& pod) {
+std::vector<std::string> UnsupportedRequestsOf(const kube::Pod& pod,
+                                               std::span<const std::string_view> at_work) {
   std::vector<std::string> sentences;
+  const auto is_acted_on = [&](const Key& key) {
+    return std::find(at_work.begin(), at_work.end(), key.plugin) != at_work.end();
+  };
   for (const Key& key : kLabels) {
+    if (is_acted_on(key)) continue;
     if (pod.metadata.labels.contains(key.name)) sentences.push_back(Sentence("label", key));
   }
   for (const Key& key : kAnnotations) {
-    if (pod.metadata.annotations.contains(key.name)) {
+    if (!is_acted_on(key) && pod.metadata.annotations.contains(key.name)) {
       sentences.push_back(Sentence("annotation", key));
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +12,10 @@
 // an incident. A feature that arrives takes its lines away.
 namespace koord::api {
 
-// A sentence for each label, annotation and resource of the pod that has no effect yet.
-std::vector<std::string> UnsupportedRequestsOf(const kube::Pod& pod);
+// A sentence for each label, annotation and resource of the pod that has no effect yet. What
+// plugins act on that a scheduler need not run has one where they are not `at_work`.
+std::vector<std::string> UnsupportedRequestsOf(const kube::Pod& pod,
+                                               std::span<const std::string_view> at_work = {});
 
 // Why objects of this kind have no effect yet; nothing for kinds that are acted on.
 std::optional<std::string> UnsupportedKind(std::string_view group, std::string_view kind);

@@ -34,6 +34,17 @@ TEST(Unsupported, NamesEachKeyAndResourceOnce) {
                           HasSubstr("resource koordinator.sh/gpu-core")));
 }
 
+TEST(Unsupported, WhatAPluginActsOnIsToldWhereItIsNotAtWork) {
+  kube::Pod pod;
+  pod.metadata.labels.Mutable()[std::string(kLabelPodGroup)] = "g";
+  pod.metadata.annotations[std::string(kAnnotationGangName)] = "g";
+  EXPECT_EQ(UnsupportedRequestsOf(pod).size(), 2u);
+  constexpr std::string_view kOthers[] = {"Reservation"};
+  EXPECT_EQ(UnsupportedRequestsOf(pod, kOthers).size(), 2u);
+  constexpr std::string_view kAtWork[] = {"Reservation", "Coscheduling"};
+  EXPECT_THAT(UnsupportedRequestsOf(pod, kAtWork), IsEmpty());
+}
+
 TEST(Unsupported, KindsAreToldApartByGroup) {
   EXPECT_TRUE(UnsupportedKind("scheduling.sigs.k8s.io", "PodGroup"));
   EXPECT_FALSE(UnsupportedKind("example.com", "PodGroup"));

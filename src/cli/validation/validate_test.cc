@@ -556,14 +556,15 @@ TEST_F(ValidateTest, PluginsOfSchedulers) {
   constexpr char kConfig[] =
       "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
       "profiles:\n- schedulerName: koord-scheduler\n  pluginConfig:\n"
-      "  - name: LoadAwareSchedulin\n    args: {}\n  - name: Coscheduling\n    args: {}\n"
+      "  - name: LoadAwareSchedulin\n    args: {}\n  - name: NodeDeclaredFeatures\n    args: {}\n"
       "  plugins:\n    multiPoint:\n      enabled:\n      - name: DeviceShare\n"
       "      - name: LoadAwareSched\n      disabled:\n      - name: NodePort\n";
   EXPECT_THAT(
       Lines(kConfig),
       ElementsAre(HasSubstr("f:6: error: profiles[0].pluginConfig[0].name: there is no plugin "
                             "\"LoadAwareSchedulin\" (did you mean LoadAwareScheduling?)"),
-                  HasSubstr("f:8: warning: profiles[0].pluginConfig[1].name: plugin Coscheduling "
+                  HasSubstr("f:8: warning: profiles[0].pluginConfig[1].name: plugin "
+                            "NodeDeclaredFeatures "
                             "has no effect in this version"),
                   HasSubstr("f:13: warning: profiles[0].plugins.multiPoint.enabled[0].name: plugin "
                             "DeviceShare has no effect in this version"),

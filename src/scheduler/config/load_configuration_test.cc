@@ -172,8 +172,7 @@ TEST(LoadConfigurationTest, ShippedProfilesLoadAsTheyAre) {
   EXPECT_EQ(load_aware.usage_thresholds, (ResourceNumbers{{"cpu", 65}, {"memory", 95}}));
   const auto fit = ArgsFor<NodeResourcesFitArgs>(profile);
   EXPECT_EQ(fit.scoring_strategy->resources.size(), 4u);
-  ASSERT_NE(RawArgsFor(profile, "Coscheduling"), nullptr);
-  EXPECT_TRUE(kube::FindBool(*RawArgsFor(profile, "Coscheduling"), {"awareNetworkTopology"}));
+  EXPECT_TRUE(ArgsFor<CoschedulingArgs>(profile).aware_network_topology);
   EXPECT_EQ(RawArgsFor(profile, "Reservation"), nullptr);
 
   const auto manifest = LoadConfiguration(ReadTestFile("manifest.yaml"), "manifest.yaml");

@@ -7,6 +7,7 @@
 #include "kube/config_document.h"
 #include "scheduler/config/affinity_args.h"
 #include "scheduler/config/candidate_args.h"
+#include "scheduler/config/coscheduling_args.h"
 #include "scheduler/config/load_aware_args.h"
 #include "scheduler/config/node_numa_args.h"
 #include "scheduler/config/node_resources_args.h"
@@ -21,6 +22,7 @@ namespace koord::scheduler {
 // A new kind of arguments is a struct with kPlugin and Fields, SetDefaults where a default is more
 // than an initial value, Check where not every value is allowed, and a word in this list.
 using PluginArgs = std::variant<kube::Json,                           //
+                                CoschedulingArgs,                     //
                                 DefaultPreemptionArgs,                //
                                 DynamicResourcesArgs,                 //
                                 InterPodAffinityArgs,                 //

@@ -67,15 +67,38 @@ TEST(PluginArgsTest, RepeatedConfig) {
 
 TEST(PluginArgsTest, EveryTypeReadsBackWhatItWrites) {
   for (const char* plugin :
-       {"DefaultPreemption", "DynamicResources", "InterPodAffinity", "LoadAwareScheduling",
-        "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit",
-        "NodeResourcesFitPlus", "PodTopologySpread", "Reservation", "ScarceResourceAvoidance",
-        "SchedulingHint", "VolumeBinding"}) {
+       {"Coscheduling", "DefaultPreemption", "DynamicResources", "InterPodAffinity",
+        "LoadAwareScheduling", "NodeAffinity", "NodeResourcesBalancedAllocation",
+        "NodeResourcesFit", "NodeResourcesFitPlus", "PodTopologySpread", "Reservation",
+        "ScarceResourceAvoidance", "SchedulingHint", "VolumeBinding"}) {
     const std::optional<PluginArgs> args = DefaultArgsOf(plugin);
     ASSERT_TRUE(args.has_value()) << plugin;
     EXPECT_EQ(ErrorsOf(plugin, kube::Serialize(kube::Encode(*args))), "") << plugin;
   }
-  EXPECT_FALSE(DefaultArgsOf("Coscheduling").has_value());
+  EXPECT_FALSE(DefaultArgsOf("ElasticQuota").has_value());
+}
+
+TEST(PluginArgsTest, Coscheduling) {
+  const auto defaults = Read<CoschedulingArgs>("{}");
+  EXPECT_EQ(defaults.default_timeout, std::chrono::seconds(600));
+  EXPECT_EQ(defaults.controller_workers, 1);
+  EXPECT_FALSE(defaults.enable_preemption);
+  EXPECT_FALSE(defaults.aware_network_topology);
+  EXPECT_EQ(defaults.default_match_policy, "once-satisfied");
+  const auto written = Read<CoschedulingArgs>(
+      "{defaultTimeout: 5m, controllerWorkers: 2, skipCheckScheduleCycle: true, "
+      "defaultMatchPolicy: only-waiting}");
+  EXPECT_EQ(written.default_timeout, std::chrono::minutes(5));
+  EXPECT_EQ(written.default_match_policy, "only-waiting");
+  EXPECT_EQ(ErrorsOf("Coscheduling", "{defaultTimeout: -1s}"),
+            "defaultTimeout: -1s: coeSchedulingArgs DefaultTimeoutSeconds invalid: must be at "
+            "least 0");
+  EXPECT_EQ(
+      ErrorsOf("Coscheduling", "{controllerWorkers: 0}"),
+      "controllerWorkers: 0: coeSchedulingArgs ControllerWorkers invalid: must be at least 1");
+  EXPECT_EQ(ErrorsOf("Coscheduling", "{defaultMatchPolicy: always}"),
+            "defaultMatchPolicy: \"always\" is not one of only-waiting, waiting-and-running, "
+            "once-satisfied");
 }
 
 TEST(PluginArgsTest, NodeAffinity) {

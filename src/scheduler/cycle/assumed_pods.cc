@@ -131,17 +131,28 @@ void AssumedPods::OnBound(Runtime& runtime, Attempt& attempt) {
 
 void AssumedPods::OnNotBound(Runtime& runtime, Attempt& attempt, const Verdict& verdict) {
   const std::string& uid = attempt.pod->metadata.uid;
+  const auto& permits = runtime.plugins().permit;
+  const auto found = std::ranges::find_if(
+      permits, [&](const PermitPlugin* plugin) { return plugin->name() == verdict.plugin; });
+  const PermitPlugin* const refused = found == permits.end() ? nullptr : *found;
+  // Events that came meanwhile were judged by what the pod held: then it is news to everybody.
+  const bool has_heard = parts_.queue.HasHeardSince(uid);
+  const bool is_news = refused == nullptr || has_heard || !refused->HasSentBackAtOnce(*attempt.pod);
   RunUnreserve(runtime.plugins(), attempt);
   // A binding whose answer was lost may have happened: what the watch has shown stays.
-  if (parts_.ledger.Forget(uid)) {
+  if (parts_.ledger.Forget(uid) && is_news) {
+    WakeFilter filter{.except_uid = verdict.rejected() ? uid : "", .max_priority = {}};
+    if (refused != nullptr && !has_heard) {
+      filter.is_no_news_to = [refused, pod = attempt.pod](const kube::Pod& other) {
+        return refused->AreOne(*pod, other);
+      };
+    }
     parts_.queue.OnEvent({.kind = EventKind::kAssignedPodRemoved, .pod_before = attempt.pod},
-                         {.except_uid = verdict.rejected() ? uid : ""});
+                         filter);
   }
-  const bool by_permit = std::ranges::any_of(
-      runtime.plugins().permit,
-      [&](const PermitPlugin* plugin) { return plugin->name() == verdict.plugin; });
-  parts_.failures.Handle(runtime, attempt,
-                         FailureOf(attempt, verdict, by_permit ? About::kItsNode : About::kThePod));
+  parts_.failures.Handle(
+      runtime, attempt,
+      FailureOf(attempt, verdict, refused != nullptr ? About::kItsNode : About::kThePod));
 }
 
 void AssumedPods::GiveBackIfGone(const std::shared_ptr<const kube::Pod>& pod) {

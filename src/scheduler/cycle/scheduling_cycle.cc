@@ -1,5 +1,6 @@
 #include "scheduler/cycle/scheduling_cycle.h"
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,9 @@ void SchedulingCycle::Skip(Runtime* runtime, const kube::Pod& pod) {
 }
 
 void SchedulingCycle::TellUnsupported(Runtime& runtime, const kube::Pod& pod) const {
-  const std::vector<std::string> unsupported = api::UnsupportedRequestsOf(pod);
+  std::vector<std::string_view> at_work;
+  for (const auto& plugin : runtime.plugins().plugins) at_work.push_back(plugin->name());
+  const std::vector<std::string> unsupported = api::UnsupportedRequestsOf(pod, at_work);
   if (unsupported.empty() || !conditions_.may_write()) return;
   runtime.reporter().NotSupported(pod, Join(unsupported, "; "));
 }

@@ -269,6 +269,14 @@ struct PermitResult {
 class PermitPlugin : public virtual Plugin {
  public:
   virtual PermitResult Permit(Attempt& attempt) = 0;
+  // Whether no other pod was tried since this one, whose permit is refused, was given its node:
+  // nobody has failed for the sake of what it gives back. Asked before it is unreserved.
+  virtual bool HasSentBackAtOnce(const kube::Pod& /*gives_back*/) const { return false; }
+  // Whether what a pod gives back, after its permit was refused, is no news to another one: it
+  // failed because both are placed together or not at all, and gains nothing.
+  virtual bool AreOne(const kube::Pod& /*gives_back*/, const kube::Pod& /*other*/) const {
+    return false;
+  }
 };
 
 using VerdictDone = absl::AnyInvocable<void(Verdict)>;

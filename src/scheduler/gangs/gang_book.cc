@@ -360,6 +360,7 @@ void GangBook::SetWaiting(std::string_view uid) {
   const auto at = members_.find(uid);
   if (at == members_.end() || at->second->state == State::kBound) return;
   Move(*at->second, State::kWaiting);
+  at->second->sent_back_at = 0;
   Group& group = *at->second->gang->group;
   if (group.representative == uid) group.representative.clear();
 }
@@ -367,13 +368,27 @@ void GangBook::SetWaiting(std::string_view uid) {
 void GangBook::SetSentBack(std::string_view uid) {
   const auto at = members_.find(uid);
   if (at == members_.end() || at->second->state != State::kWaiting || at->second->sent_back) return;
+  if (sent_back_++ == 0) tried_meanwhile_.clear();
   at->second->sent_back = true;
+  at->second->sent_back_at = ++attempts_;
   ++at->second->gang->sent_back;
   ++at->second->gang->group->sent_back;
 }
 
+void GangBook::NoteTried(std::string_view uid) {
+  if (sent_back_ == 0) return;
+  tried_ = ++attempts_;
+  tried_meanwhile_[uid] = tried_;
+}
+
+bool GangBook::WasTriedSince(const Member& sent_back, std::string_view uid) const {
+  const auto found = tried_meanwhile_.find(uid);
+  return found != tried_meanwhile_.end() && found->second > sent_back.sent_back_at;
+}
+
 void GangBook::EndSentBack(Member& member) {
   if (!std::exchange(member.sent_back, false)) return;
+  --sent_back_;
   --member.gang->sent_back;
   --member.gang->group->sent_back;
 }

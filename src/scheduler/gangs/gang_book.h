@@ -42,7 +42,8 @@ class GangBook final : private LedgerListener, private PodListener {
     PodPtr pod;
     Gang* gang = nullptr;
     State state = State::kPending;
-    bool sent_back = false;  // of its node, which it has not left yet
+    bool sent_back = false;     // of its node, which it has not left yet
+    uint64_t sent_back_at = 0;  // in the order of attempts
   };
   // Gangs that are placed together, or one that is placed alone.
   struct Group {
@@ -133,6 +134,11 @@ class GangBook final : private LedgerListener, private PodListener {
   // What plugins do with members.
   void SetWaiting(std::string_view uid);
   void SetSentBack(std::string_view uid);
+  // A pod is tried, of a gang or not: what is held by those that are sent back is not there for it.
+  void NoteTried(std::string_view uid);
+  // Whether anybody was tried since the member was sent back, and whether this one was.
+  bool WasAnyTriedSince(const Member& sent_back) const { return tried_ > sent_back.sent_back_at; }
+  bool WasTriedSince(const Member& sent_back, std::string_view uid) const;
   // It has left its node again.
   void SetPending(std::string_view uid);
   void SetBound(std::string_view uid);
@@ -192,6 +198,12 @@ class GangBook final : private LedgerListener, private PodListener {
   std::optional<Round> round_;
   StringMap<std::map<std::string, Ended, std::less<>>> ended_;  // by gang
   std::function<void(const std::string& gang)> on_change_;
+  size_t sent_back_ = 0;  // of all groups
+  // The order of attempts, and those that were made while anybody was being sent back: by uid. They
+  // are kept until somebody is sent back anew.
+  uint64_t attempts_ = 0;
+  uint64_t tried_ = 0;  // the last of them
+  StringMap<uint64_t> tried_meanwhile_;
   size_t waiting_groups_ = 0;
   GangMetrics metrics_;
   Scope scope_;

@@ -24,6 +24,8 @@ class EventLog {
   void Append(const ClusterEvent& event, WakeFilter filter);
   void AppendFor(const QueueEntry& only, const ClusterEvent& event);
 
+  // Whether anything has happened since a pod in flight was taken out.
+  bool HasAnySince(const QueueEntry& entry) const { return entry.log_position != end(); }
   // What a pod in flight has missed, taken together.
   Wake Missed(const QueueEntry& entry) const;
 

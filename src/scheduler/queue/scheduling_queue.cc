@@ -257,6 +257,11 @@ QueueEntry* SchedulingQueue::InFlight(std::string_view uid) const {
   return entry != nullptr && entry->pool == QueuePool::kInFlight ? entry : nullptr;
 }
 
+bool SchedulingQueue::HasHeardSince(std::string_view uid) const {
+  const QueueEntry* entry = InFlight(uid);
+  return entry == nullptr || log_.HasAnySince(*entry);
+}
+
 std::optional<QueuePool> SchedulingQueue::Return(std::string_view uid,
                                                  const AttemptFailure& failure) {
   QueueEntry* entry = InFlight(uid);

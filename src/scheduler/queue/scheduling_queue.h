@@ -127,6 +127,8 @@ class SchedulingQueue {
   // The gate that does, now; "" if none does.
   std::string_view HeldBy(std::string_view uid, std::string_view plugin = "") const;
 
+  // Whether anything has happened since a pod that is in flight was taken out.
+  bool HasHeardSince(std::string_view uid) const;
   // The attempt failed. Where the pod went; nothing if it is gone.
   std::optional<QueuePool> Return(std::string_view uid, const AttemptFailure& failure);
   void Done(std::string_view uid);  // it was bound

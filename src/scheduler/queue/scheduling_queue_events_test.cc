@@ -116,7 +116,27 @@ TEST_F(SchedulingQueueEventsTest, FiltersLimitWhomAnEventWakes) {
   EXPECT_EQ(ReturnFailed("equal", RejectedBy({"NodeResourcesFit"})), QueuePool::kUnschedulable);
 }
 
+TEST_F(SchedulingQueueEventsTest, AnEventDoesNotWakeThoseToWhomItIsNoNews) {
+  Add("a");
+  Add("b");
+  for (const char* name : {"a", "b"}) Fail(name, RejectedBy({"NodeResourcesFit"}));
+  WakeFilter filter{.except_uid = {}, .max_priority = {}};
+  filter.is_no_news_to = [](const kube::Pod& pod) { return pod.metadata.name == "a"; };
+  Happens(EventKind::kAssignedPodRemoved, filter);
+  EXPECT_EQ(PoolOf("a"), QueuePool::kUnschedulable);
+  EXPECT_EQ(PoolOf("b"), QueuePool::kBackoff);
+}
+
 // ---- Events while a pod is in flight
+
+TEST_F(SchedulingQueueEventsTest, TellsWhetherAnythingHasHappenedSinceAPodWasTakenOut) {
+  Add("a");
+  Happens(EventKind::kNodeAdded);
+  ASSERT_EQ(Pop(), "a");
+  EXPECT_FALSE(queue_->HasHeardSince(Uid("a")));
+  Happens(EventKind::kNodeAdded);
+  EXPECT_TRUE(queue_->HasHeardSince(Uid("a")));
+}
 
 TEST_F(SchedulingQueueEventsTest, EventsDuringAnAttemptCountWhenItFails) {
   struct Case {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,13 +32,16 @@ struct QueueProfileState {
 struct WakeFilter {
   std::string except_uid;               // "": nobody is left out
   std::optional<int32_t> max_priority;  // only pods of at most this priority
+  // Pods to which the event is no news; null: to none.
+  std::function<bool(const kube::Pod&)> is_no_news_to = {};
 
   bool AdmitsPriority(int32_t priority) const {
     return !max_priority.has_value() || priority <= *max_priority;
   }
   bool Admits(const QueueEntry& entry) const {
     return AdmitsPriority(entry.priority) &&
-           (except_uid.empty() || entry.pod->metadata.uid != except_uid);
+           (except_uid.empty() || entry.pod->metadata.uid != except_uid) &&
+           (is_no_news_to == nullptr || !is_no_news_to(*entry.pod));
   }
 };
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "scheduler/plugins/coscheduling/coscheduling.h"
 #include "scheduler/plugins/default_binder/default_binder.h"
 #include "scheduler/plugins/default_pre_bind/default_pre_bind.h"
 #include "scheduler/plugins/default_preemption/default_preemption.h"
@@ -89,6 +90,7 @@ Entry WithArgs() {
 // One line a plugin.
 const std::vector<Entry>& Entries() {
   static const std::vector<Entry> kEntries{
+      WithArgs<Coscheduling, CoschedulingArgs>(),
       Plain<DefaultBinder>(),
       Plain<DefaultPreBind>(),
       WithArgs<DefaultPreemption, DefaultPreemptionArgs>(),
