@@ -245,7 +245,8 @@ PartitionSearch FindPartitions(const DeviceTask& task, const Candidates& candida
     }
     return std::ranges::all_of(partition.minors, [&](int32_t minor) {
       const Candidate* const card = FindCandidate(candidates, minor);
-      return card != nullptr && !card->card->total().IsZero();
+      return card != nullptr && !card->card->total().IsZero() &&
+             card->CanGive(task.requests.of(DeviceType::kGpu)->per_device);
     });
   };
   for (const auto& [score, group] : GroupsOf(list->second)) {
