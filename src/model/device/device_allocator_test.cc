@@ -112,6 +112,15 @@ TEST(DeviceAllocator, Vector23GivesPartitions) {
   EXPECT_THAT(CardsFor(Cards(3), others, kPreferring), ElementsAre(4, 5, 6));
 }
 
+// All eight cards are one partition; one of them reports less than a whole card.
+TEST(DeviceAllocator, NoPartitionOfCardsThatHaveLessIsGiven) {
+  api::Device machine = MachineH8();
+  EXPECT_EQ(CardsFor(Cards(8), DevicesOf(machine), kHonoring).size(), 8U);
+  machine.spec.devices.front().resources["koordinator.sh/gpu-core"] = kube::Quantity(99);
+  EXPECT_EQ(RefusalOf(Try(Cards(8), DevicesOf(machine), kHonoring)),
+            "U Insufficient Partitioned GPU Devices");
+}
+
 TEST(DeviceAllocator, PodsMayInsistOnPartitions) {
   const NodeDevices devices = DevicesOf(MachineH8());
   const DeviceRequests insisting = Ask({{"nvidia.com/gpu", "2"}}, {{kPartition, "{}"}});
